@@ -1,0 +1,208 @@
+package meter
+
+import "weir/wasmhost/internal/wasmbin"
+
+// maxLocals bounds the locals of a function; wazero allows 50,000 declared ones.
+const maxLocals = 50_000
+
+// code returns the new code section.
+func (w *rewriter) code() ([]byte, *wasmbin.Error) {
+	var r *wasmbin.Reader
+	for i := range w.sections {
+		if w.sections[i].ID == wasmbin.Code {
+			r = w.sections[i].Reader()
+		}
+	}
+	if r == nil {
+		r = wasmbin.NewReader([]byte{0}, 0)
+	}
+	at := r.Offset()
+	n := r.Count("function bodies", 2)
+	if r.Err() == nil && n != len(w.funcTypes) {
+		r.FailAt(at, "%d function bodies for %d functions", n, len(w.funcTypes))
+	}
+	w.helpers.index(helper{kind: helperSlow})
+	out := make([]byte, 0, r.Len()+r.Len()/2)
+	for i := range n {
+		if r.Err() != nil {
+			break
+		}
+		size := r.Count("body bytes", 1)
+		b := r.Sub(size)
+		w.body = w.function(w.body[:0], b, w.types[w.funcTypes[i]])
+		if b.Err() != nil {
+			return nil, b.Err()
+		}
+		out = append(wasmbin.AppendU32(out, uint32(len(w.body))), w.body...)
+	}
+	if r.Err() != nil {
+		return nil, r.Err()
+	}
+	for i := range w.helpers.list {
+		body := w.helperBody(w.helpers.list[i])
+		out = append(wasmbin.AppendU32(out, uint32(len(body))), body...)
+	}
+	count := wasmbin.AppendU32(make([]byte, 0, len(out)+5), uint32(n+len(w.helpers.list)))
+	return append(count, out...), nil
+}
+
+// typeOf returns the signature of a function of the guest.
+func (w *rewriter) typeOf(f uint32) (funcType, bool) {
+	t := uint32(0)
+	if f < w.importFuncs {
+		t = w.importTypes[f]
+	} else if i := f - w.importFuncs; int(i) < len(w.funcTypes) {
+		t = w.funcTypes[i]
+	} else {
+		return funcType{}, false
+	}
+	if int(t) >= len(w.types) {
+		return funcType{}, false
+	}
+	return w.types[t], true
+}
+
+// function appends the rewritten body of one function, locals included.
+func (w *rewriter) function(b []byte, r *wasmbin.Reader, t funcType) []byte {
+	w.plan.localBytes, w.plan.paramBytes = 0, valueBytes(t.params)
+	total := uint64(0)
+	for range r.Count("runs of locals", 2) {
+		at := r.Offset()
+		n := r.U32()
+		typ := r.Byte()
+		if total += uint64(n); total > maxLocals {
+			r.FailAt(at, "more than %d locals", maxLocals)
+			return b
+		}
+		w.plan.localBytes += int(n) * valueBytes([]byte{typ})
+	}
+	w.planBody(r)
+	if r.Err() != nil {
+		return b
+	}
+	src := r.Since(0)
+	b = append(b, src[:w.plan.code]...)
+
+	size := frameSize(&w.plan, t)
+	counted := w.plan.calls || size > leafFrame
+	w.info.MaxFrame = max(w.info.MaxFrame, size)
+	if !counted {
+		w.info.Leaves++
+	}
+	last := w.plan.code
+	for i := range w.plan.edits {
+		e := &w.plan.edits[i]
+		if e.kind == editNone || e.kind == editReturn && !counted {
+			continue
+		}
+		b = append(b, src[last:e.off]...)
+		last = e.end
+		switch e.kind {
+		case editSite:
+			w.info.Sites++
+			if e.arg == 0 && counted {
+				b = w.enter(b, w.plan.sites[0], size)
+				b = w.blockType(append(b, byte(wasmbin.OpBlock)), t.results)
+			} else {
+				b = w.charge(b, w.plan.sites[e.arg])
+			}
+		case editReplace, editInsert:
+			b = wasmbin.AppendU32(append(b, byte(wasmbin.OpCall)), e.arg)
+		case editRefFunc:
+			b = wasmbin.AppendU32(append(b, byte(wasmbin.OpRefFunc)), e.arg)
+		case editReturn:
+			b = wasmbin.AppendU32(append(b, byte(wasmbin.OpBr)), e.arg)
+		case editTailCall:
+			b = w.addDepth(b, size)
+			b = wasmbin.AppendU32(append(b, byte(wasmbin.OpReturnCall)), e.arg)
+		case editTailCallIn:
+			b = w.addDepth(b, size)
+			b = append(b, src[e.off:e.end]...)
+		}
+	}
+	b = append(b, src[last:]...)
+	if counted {
+		// The original's own end closes the block.
+		b = append(w.addDepth(b, size), byte(wasmbin.OpEnd))
+	}
+	return b
+}
+
+// blockType appends the type of a block without parameters.
+func (w *rewriter) blockType(b []byte, results []byte) []byte {
+	switch len(results) {
+	case 0:
+		return append(b, empty)
+	case 1:
+		return append(b, results[0])
+	default:
+		return wasmbin.AppendS64(b, int64(w.typeIndex(nil, results)))
+	}
+}
+
+func getGlobal(b []byte, g uint32) []byte {
+	return wasmbin.AppendU32(append(b, byte(wasmbin.OpGlobalGet)), g)
+}
+
+func setGlobal(b []byte, g uint32) []byte {
+	return wasmbin.AppendU32(append(b, byte(wasmbin.OpGlobalSet)), g)
+}
+
+func i64Const(b []byte, v int64) []byte {
+	return wasmbin.AppendS64(append(b, byte(wasmbin.OpI64Const)), v)
+}
+
+// Instructions that only generated code uses by name.
+const (
+	i32LtU  = 0x49
+	i32GtU  = 0x4b
+	i32LeU  = 0x4d
+	i64LtS  = 0x53
+	i64GtU  = 0x56
+	i32Add  = 0x6a
+	i32Sub  = 0x6b
+	i64Add  = 0x7c
+	i64Sub  = 0x7d
+	i64Mul  = 0x7e
+	i32Or   = 0x72
+	i64Or   = 0x84
+	i64Shl  = 0x86
+	i64ShrU = 0x88
+	extendU = 0xad // i64.extend_i32_u
+)
+
+// subtract appends global -= by.
+func subtract(b []byte, global uint32, by int64) []byte {
+	b = i64Const(getGlobal(b, global), by)
+	return setGlobal(append(b, i64Sub), global)
+}
+
+// addDepth appends depth += by.
+func (w *rewriter) addDepth(b []byte, by int64) []byte {
+	b = i64Const(getGlobal(b, w.depth), by)
+	return setGlobal(append(b, i64Add), w.depth)
+}
+
+// ifNegative appends a call of the slow path if the i64 on the stack is negative.
+func (w *rewriter) ifNegative(b []byte) []byte {
+	b = append(i64Const(b, 0), i64LtS, byte(wasmbin.OpIf), empty)
+	b = wasmbin.AppendU32(append(b, byte(wasmbin.OpCall)), w.helpers.base)
+	return append(b, byte(wasmbin.OpEnd))
+}
+
+// charge appends the code of a site that is not the entry of a counted function.
+func (w *rewriter) charge(b []byte, s site) []byte {
+	b = subtract(b, w.fuel, s.cost)
+	if s.checked {
+		b = w.ifNegative(getGlobal(b, w.fuel))
+	}
+	return b
+}
+
+// enter appends the code at the entry of a function that counts depth. One test serves both globals: the sign of their union.
+func (w *rewriter) enter(b []byte, s site, size int64) []byte {
+	b = subtract(b, w.fuel, s.cost)
+	b = subtract(b, w.depth, size)
+	b = getGlobal(getGlobal(b, w.fuel), w.depth)
+	return w.ifNegative(append(b, i64Or))
+}
