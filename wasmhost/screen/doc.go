@@ -1,0 +1,2 @@
+// Package screen checks the structure of a WebAssembly module before a compiler sees it.
+package screen
