@@ -1,0 +1,149 @@
+package wasmhost
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"weir/wasmhost/meter"
+	"weir/wasmhost/screen"
+)
+
+// Names of the modules that guests, kernels and metered code import from.
+const (
+	extismModule = "extism:host/env"
+	userModule   = "extism:host/user"
+	wasiModule   = "wasi_snapshot_preview1"
+	envModule    = "weir:env" // for kernels only
+	meterModule  = meter.Module
+)
+
+// hostFunc is a function that we provide.
+type hostFunc struct {
+	name            string
+	params, results []api.ValueType
+	fn              api.GoModuleFunc
+}
+
+const (
+	i32 = api.ValueTypeI32
+	i64 = api.ValueTypeI64
+)
+
+func types(t ...api.ValueType) []api.ValueType { return t }
+
+// kernelFuncs are what a kernel exports for guests: Extism's env, complete (ABI section 2), except what would let a guest
+// rewrite its input or wipe an error.
+func kernelFuncs() map[string]string {
+	return map[string]string{
+		"alloc": "(i64) -> i64", "free": "(i64)", "length": "(i64) -> i64", "length_unsafe": "(i64) -> i64",
+		"load_u8": "(i64) -> i32", "load_u64": "(i64) -> i64", "store_u8": "(i64, i32)", "store_u64": "(i64, i64)",
+		"input_length": "() -> i64", "input_offset": "() -> i64",
+		"input_load_u8": "(i64) -> i32", "input_load_u64": "(i64) -> i64",
+		"output_set": "(i64, i64)", "error_set": "(i64)",
+		"config_get": "(i64) -> i64", "var_get": "(i64) -> i64", "var_set": "(i64, i64)",
+		"log_trace": "(i64)", "log_debug": "(i64)", "log_info": "(i64)", "log_warn": "(i64)", "log_error": "(i64)",
+		"get_log_level": "() -> i32",
+		"http_request":  "(i64, i64) -> i64", "http_status_code": "() -> i32", "http_headers": "() -> i64",
+	}
+}
+
+// capabilities maps what a guest may import to the grant that opens it, and that to the line of a set that gives it.
+func capabilityOf(module, name string) string {
+	switch {
+	case module == extismModule && strings.HasPrefix(name, "http_"):
+		return "http"
+	case module == userModule:
+		switch name {
+		case "weir_kv", "weir_http", "weir_file", "weir_ui", "weir_session":
+			return strings.TrimPrefix(name, "weir_")
+		}
+	}
+	return ""
+}
+
+// grantLine is the line of an [extension.grant] table that grants a capability.
+func grantLine(capability string) string {
+	switch capability {
+	case "http":
+		return `http = ["GET https://api.example.com"]`
+	case "file":
+		return `read = ["./docs"]`
+	case "session":
+		return `session = ["read"]`
+	default:
+		return capability + " = true"
+	}
+}
+
+// checkModule refuses what no grant can make loadable: imports of other modules, unknown names, wrong types.
+func checkModule(s screen.Summary) error {
+	provided := map[string]map[string]string{extismModule: kernelFuncs(), userModule: signatures(userFuncs()), wasiModule: signatures(wasiFuncs())}
+	for _, i := range s.Imports {
+		funcs, ok := provided[i.Module]
+		if !ok {
+			return fmt.Errorf("imports %s.%s: no such module here; there are %s", i.Module, i.Name, strings.Join(slices.Sorted(maps.Keys(provided)), ", "))
+		}
+		if i.Kind != screen.Function {
+			return fmt.Errorf("imports the %v %s.%s: only functions can be imported", i.Kind, i.Module, i.Name)
+		}
+		want, ok := funcs[i.Name]
+		if !ok {
+			return fmt.Errorf("imports %s.%s: no such function here (it may need a newer weir)", i.Module, i.Name)
+		}
+		if want != i.Type {
+			return fmt.Errorf("imports %s.%s as %s; its type is %s", i.Module, i.Name, i.Type, want)
+		}
+	}
+	return nil
+}
+
+// MissingGrants names the capabilities that the module imports and that are not granted, in order of import.
+func (m *Module) missingGrants(granted map[string]Capability) []string {
+	var missing []string
+	for _, c := range m.Capabilities() {
+		if _, ok := granted[c]; !ok {
+			missing = append(missing, c)
+		}
+	}
+	return missing
+}
+
+// Capabilities names the capabilities that the module imports: kv, http, file, ui, session. What it does not import it
+// cannot use.
+func (m *Module) Capabilities() []string {
+	var out []string
+	for _, i := range m.summary.Imports {
+		if c := capabilityOf(i.Module, i.Name); c != "" && !slices.Contains(out, c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// signatures gives the types of functions in the notation of screen.Summary.
+func signatures(funcs []hostFunc) map[string]string {
+	out := make(map[string]string, len(funcs))
+	for _, f := range funcs {
+		out[f.name] = signature(f.params, f.results)
+	}
+	return out
+}
+
+func signature(params, results []api.ValueType) string {
+	list := func(types []api.ValueType) string {
+		names := make([]string, len(types))
+		for i, t := range types {
+			names[i] = api.ValueTypeName(t)
+		}
+		return strings.Join(names, ", ")
+	}
+	s := "(" + list(params) + ")"
+	if len(results) == 1 {
+		s += " -> " + list(results)
+	}
+	return s
+}

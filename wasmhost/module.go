@@ -1,0 +1,261 @@
+package wasmhost
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/tetratelabs/wazero"
+
+	"weir/wasmhost/meter"
+	"weir/wasmhost/screen"
+)
+
+// Module is a compiled module. It is shared by all who compiled the same bytes and lives as long as its host.
+type Module struct {
+	host     *Host
+	key      moduleKey
+	digest   string
+	size     int
+	summary  screen.Summary
+	compiled wazero.CompiledModule
+	info     meter.Info
+
+	describe    sync.Mutex
+	description []byte
+}
+
+// moduleKey is what decides the compiled form.
+type moduleKey struct {
+	digest [sha256.Size]byte
+	table  uint32
+	depth  uint32
+}
+
+func (k moduleKey) String() string {
+	return fmt.Sprintf("%s-m%s-t%d-d%d", hex.EncodeToString(k.digest[:]), meter.Version, k.table, k.depth)
+}
+
+// Digest is the SHA-256 of the module's bytes, in lower-case hex.
+func (m *Module) Digest() string { return m.digest }
+
+// Size is the length of the module's bytes.
+func (m *Module) Size() int { return m.size }
+
+// Summary is what the module declares. It must not be changed.
+func (m *Module) Summary() screen.Summary { return m.summary }
+
+// MeterInfo is what the meter found out about the module.
+func (m *Module) MeterInfo() meter.Info { return m.info }
+
+// CompileFile reads and compiles a module file. name is used in errors.
+func (h *Host) CompileFile(ctx context.Context, name, path string, limits Limits) (*Module, error) {
+	limits = limits.withDefaults()
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, loadFault(name, err)
+	case !info.Mode().IsRegular():
+		return nil, loadFault(name, fmt.Errorf("%s is not a file", path))
+	case info.Size() > int64(limits.Module):
+		return nil, loadFault(name, fmt.Errorf("%s has %d bytes, more than the limit of %d", path, info.Size(), limits.Module))
+	}
+	wasm, err := os.ReadFile(path)
+	if err != nil {
+		return nil, loadFault(name, err)
+	}
+	return h.Compile(ctx, name, wasm, limits)
+}
+
+// Compile screens, validates, meters and compiles a module, or returns what an earlier call made of the same bytes. Of
+// limits it uses Module, Memory, Table and Depth. Every error is a *Fault of kind load for name. It does not keep wasm.
+func (h *Host) Compile(ctx context.Context, name string, wasm []byte, limits Limits) (*Module, error) {
+	if err := limits.Validate(); err != nil {
+		return nil, loadFault(name, err)
+	}
+	limits = limits.withDefaults()
+	if err := screen.Check(wasm, screen.Limits{ModuleBytes: int(limits.Module), MemoryBytes: int64(limits.Memory), TableElements: int(limits.Table)}); err != nil {
+		return nil, loadFault(name, err)
+	}
+	key := moduleKey{digest: sha256.Sum256(wasm), table: limits.Table, depth: limits.Depth}
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil, loadFault(name, ErrClosed)
+	}
+	e := h.modules[key]
+	if e == nil {
+		e = &moduleEntry{}
+		h.modules[key] = e
+	}
+	h.mu.Unlock()
+	e.once.Do(func() { e.module, e.err = h.compile(ctx, key, wasm) })
+	if e.err != nil {
+		h.mu.Lock()
+		if h.modules[key] == e { // a later call may fare better: this one's context may have ended
+			delete(h.modules, key)
+		}
+		h.mu.Unlock()
+		return nil, loadFault(name, e.err)
+	}
+	return e.module, nil
+}
+
+func (h *Host) compile(ctx context.Context, key moduleKey, wasm []byte) (*Module, error) {
+	summary, err := screen.Summarize(wasm)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkModule(summary); err != nil {
+		return nil, err
+	}
+	for i := range summary.Imports { // they would keep all of wasm in memory
+		summary.Imports[i].Params, summary.Imports[i].Results = nil, nil
+	}
+	for i := range summary.Exports {
+		summary.Exports[i].Params, summary.Exports[i].Results = nil, nil
+	}
+	m := &Module{host: h, key: key, digest: hex.EncodeToString(key.digest[:]), size: len(wasm), summary: summary}
+	metered, err := h.metered(ctx, key, wasm)
+	if err != nil {
+		return nil, err
+	}
+	m.info = metered.info
+	if m.compiled, err = h.runtime.CompileModule(ctx, metered.wasm); err != nil {
+		return nil, fmt.Errorf("compile: %w", err)
+	}
+	return m, nil
+}
+
+// meteredModule is the rewritten form of a valid module.
+type meteredModule struct {
+	info meter.Info
+	wasm []byte
+}
+
+// metered gives the rewritten form of a module that is valid, from the store if it is there.
+func (h *Host) metered(ctx context.Context, key moduleKey, wasm []byte) (meteredModule, error) {
+	if m, ok, err := h.stored(key); err != nil || ok {
+		return m, err
+	}
+	if h.cfg.Precompile != nil {
+		if err := h.cfg.Precompile(ctx, wasm); err != nil {
+			return meteredModule{}, err
+		}
+		if m, ok, err := h.stored(key); err != nil || ok {
+			return m, err
+		}
+	}
+	// The original is validated before the meter touches it: the meter's globals would make valid what was not.
+	original, err := h.validator.CompileModule(ctx, wasm)
+	if err != nil {
+		return meteredModule{}, fmt.Errorf("not a valid module: %w", err)
+	}
+	if err := original.Close(ctx); err != nil {
+		return meteredModule{}, err
+	}
+	var m meteredModule
+	if m.wasm, m.info, err = meter.Instrument(wasm, meter.Config{TableElements: key.table, Depth: int64(key.depth)}); err != nil {
+		return meteredModule{}, err
+	}
+	info, err := json.Marshal(m.info)
+	if err != nil {
+		return meteredModule{}, err
+	}
+	return m, h.store.put(key.String(), storedModule, append(append(info, '\n'), m.wasm...))
+}
+
+// storedModule names the store's entry of a metered module: its meter.Info as a line of JSON, then the module.
+const storedModule = "wasm"
+
+func (h *Host) stored(key moduleKey) (m meteredModule, ok bool, err error) {
+	data, err := h.store.get(key.String(), storedModule)
+	if err != nil || data == nil {
+		return m, false, err
+	}
+	info, wasm, found := bytes.Cut(data, []byte("\n"))
+	if !found || json.Unmarshal(info, &m.info) != nil {
+		return m, false, nil // not what this version writes: made anew
+	}
+	m.wasm = wasm
+	return m, true, nil
+}
+
+// Describes says whether the module exports weir_describe, that is, whether it is a weir extension. Otherwise it may be a
+// plain Extism module.
+func (m *Module) Describes() bool { return m.hasEntry(describeExport) }
+
+const describeExport = "weir_describe"
+
+// HasEntry says whether the module exports an entry point of that name with the type () -> i32.
+func (m *Module) HasEntry(name string) bool { return m.hasEntry(name) }
+
+func (m *Module) hasEntry(name string) bool { return m.checkEntry(name) == nil }
+
+// checkEntry says what is wrong with an entry point.
+func (m *Module) checkEntry(name string) error {
+	for _, e := range m.summary.Exports {
+		if e.Name != name {
+			continue
+		}
+		if e.Kind != screen.Function {
+			return fmt.Errorf("export %q is a %v; an entry point is a function of type () -> i32", name, e.Kind)
+		}
+		if e.Type != "() -> i32" {
+			return fmt.Errorf("export %q has the type %s; an entry point has the type () -> i32", name, e.Type)
+		}
+		return nil
+	}
+	return fmt.Errorf("no export %q", name)
+}
+
+// Describe runs weir_describe, with no grants and the default limits, and returns what it gave. The answer is kept, also
+// on disk. The caller must not change it.
+func (m *Module) Describe(ctx context.Context, name string) ([]byte, error) {
+	m.describe.Lock()
+	defer m.describe.Unlock()
+	if m.description != nil {
+		return m.description, nil
+	}
+	stored, err := m.host.store.get(m.key.String(), "describe")
+	if err != nil {
+		return nil, loadFault(name, err)
+	}
+	if stored != nil {
+		m.description = stored
+		return stored, nil
+	}
+	var out []byte
+	g, err := m.newGuest(ctx, GuestConfig{Name: name, Entries: []string{describeExport}}, true)
+	if err != nil {
+		return nil, err
+	}
+	_, err = g.Call(ctx, describeExport, Input{Timeout: g.limits.LoadTimeout}, func(b []byte) error {
+		if len(b) == 0 {
+			return errors.New("no output")
+		}
+		out = append([]byte(nil), b...)
+		return nil
+	})
+	err = errors.Join(err, g.Close(ctx))
+	if err != nil {
+		return nil, err
+	}
+	m.description = out
+	if err := m.host.store.put(m.key.String(), "describe", out); err != nil {
+		return nil, loadFault(name, err)
+	}
+	return out, nil
+}
+
+// usesKernel says whether the module imports Extism's env.
+func (m *Module) usesKernel() bool {
+	return slices.ContainsFunc(m.summary.Imports, func(i screen.Import) bool { return i.Module == extismModule })
+}
