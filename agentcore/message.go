@@ -36,7 +36,13 @@ const (
 // it points to. To change a message, make a new one. Safe for concurrent use.
 type Message struct {
 	id   uint64
+	role Role
 	body Body
+	// partial is set instead of body while a response is being streamed; see [Message.Body].
+	partial *partial
+	build   sync.Once
+	// origin is the message that this one was numbered from; it owns body and JSON.
+	origin *Message
 
 	encode sync.Once
 	raw    json.RawMessage
@@ -51,23 +57,40 @@ type Body interface {
 }
 
 // NewMessage wraps body. It takes ownership of body and of everything that body points to.
-func NewMessage(body Body) *Message { return &Message{body: body} }
+func NewMessage(body Body) *Message { return &Message{role: body.Role(), body: body} }
 
-// ID is the append number of the message in its agent, from 1, kept when the message is replaced; 0 for a
-// message that was never appended.
+// numbered is m under the number id. It shares m's body and JSON.
+func (m *Message) numbered(id uint64) *Message {
+	if m.id == id {
+		return m
+	}
+	if m.origin != nil {
+		m = m.origin
+	}
+	return &Message{id: id, role: m.role, body: m.body, origin: m}
+}
+
+// ID is the append number of the message in its agent, kept when the message is replaced; 0 for a message that no agent
+// has taken up. The number is given when the message starts, so that all events of one message carry the same.
 func (m *Message) ID() uint64 { return m.id }
 
 // Role is the role of the body.
-func (m *Message) Role() Role { return m.body.Role() }
+func (m *Message) Role() Role { return m.role }
 
-// Body is the typed content. It must not be changed.
-func (m *Message) Body() Body { return m.body }
+// Body is the typed content. It must not be changed. For a message that is still being streamed it is built on the
+// first call, which costs as much as the message has blocks; its text is shared with the stream, not copied.
+func (m *Message) Body() Body {
+	if m.partial != nil {
+		m.build.Do(func() { m.body = m.partial.message() })
+	}
+	return m.body
+}
 
 // User returns the body of a user message, or nil.
 func (m *Message) User() *UserMessage { b, _ := m.body.(*UserMessage); return b }
 
 // Assistant returns the body of an assistant message, or nil.
-func (m *Message) Assistant() *AssistantMessage { b, _ := m.body.(*AssistantMessage); return b }
+func (m *Message) Assistant() *AssistantMessage { b, _ := m.Body().(*AssistantMessage); return b }
 
 // ToolResult returns the body of a tool result message, or nil.
 func (m *Message) ToolResult() *ToolResultMessage { b, _ := m.body.(*ToolResultMessage); return b }

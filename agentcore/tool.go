@@ -43,4 +43,6 @@ type ToolResult struct {
 	AddedToolNames []string
 	// Terminate asks to stop after the batch; it counts only if every result of the batch sets it.
 	Terminate bool
+	// Extra are fields of the wire format that the loop does not interpret; they are seen in the events only.
+	Extra map[string]json.RawMessage
 }

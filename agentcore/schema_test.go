@@ -1,0 +1,82 @@
+package agentcore_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"weir/agentcore"
+)
+
+// conformanceDir is the folder of recorded behaviour: WEIR_CONFORMANCE_DIR or the project's own.
+func conformanceDir() string {
+	if dir := os.Getenv("WEIR_CONFORMANCE_DIR"); dir != "" {
+		return dir
+	}
+	return filepath.Join("..", "testdata", "conformance")
+}
+
+// conformancePath finds a part of that folder, which may lie directly in it or under scenarios.
+func conformancePath(t *testing.T, part string) string {
+	t.Helper()
+	for _, path := range []string{filepath.Join(conformanceDir(), part), filepath.Join(conformanceDir(), "scenarios", part)} {
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+func TestTables(t *testing.T) {
+	path := conformancePath(t, filepath.Join("tables", "validation.json"))
+	if path == "" {
+		t.Skipf("no tables in %s", conformanceDir())
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table struct {
+		Cases []struct {
+			Schema json.RawMessage
+			Args   json.RawMessage
+			Result any
+			Error  string
+		}
+	}
+	if err := json.Unmarshal(data, &table); err != nil {
+		t.Fatal(err)
+	}
+	if len(table.Cases) == 0 {
+		t.Fatalf("%s: no cases", path)
+	}
+	for i, c := range table.Cases {
+		schema, err := agentcore.CompileSchema(c.Schema)
+		if err != nil {
+			t.Errorf("case %d: %s: %v", i, c.Schema, err)
+			continue
+		}
+		args, err := schema.Validate("t", c.Args)
+		if err != nil {
+			if diff := cmp.Diff(c.Error, err.Error()); diff != "" {
+				t.Errorf("case %d: %s with %s: error differs (-reference +ours):\n%s", i, c.Schema, c.Args, diff)
+			}
+			continue
+		}
+		if c.Error != "" {
+			t.Errorf("case %d: %s with %s: got %s, want error %q", i, c.Schema, c.Args, args, c.Error)
+			continue
+		}
+		var got any
+		if err := json.Unmarshal(args, &got); err != nil {
+			t.Errorf("case %d: result %s: %v", i, args, err)
+		}
+		if diff := cmp.Diff(c.Result, got); diff != "" {
+			t.Errorf("case %d: %s with %s: result differs (-reference +ours):\n%s", i, c.Schema, c.Args, diff)
+		}
+	}
+	t.Logf("conformance table validation: %d cases", len(table.Cases))
+}
