@@ -1,0 +1,172 @@
+package tools
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"regexp"
+	"unicode/utf8"
+
+	"weir/agentcore"
+)
+
+// maxGrepLine is how much of a line is searched, in bytes. Ours: it bounds the memory of a search.
+const maxGrepLine = 1 << 20
+
+// grepSearch collects matching lines over files.
+type grepSearch struct {
+	re      *regexp.Regexp
+	context int
+	limit   int
+
+	out        list
+	matches    int
+	limited    bool // there is a match more than the limit
+	cutLines   bool // a line was cut at maxMatchChars
+	longLines  bool // a line was longer than maxGrepLine
+	unreadable int
+}
+
+// file searches one file; name is what the result calls it. fs.SkipAll: the result is full. A binary file is an error if
+// it was named, otherwise it is passed over.
+func (g *grepSearch) file(ctx context.Context, path, name string, named bool) (err error) {
+	file, _, err := openRegular(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	in := bufio.NewReaderSize(file, 64<<10)
+	head, err := in.Peek(sniffBytes)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if bytes.IndexByte(head, 0) >= 0 {
+		if named {
+			return fmt.Errorf("%s is a binary file", path)
+		}
+		return nil
+	}
+	return g.lines(ctx, in, name)
+}
+
+type grepLine struct {
+	number int
+	text   string
+}
+
+func (g *grepSearch) lines(ctx context.Context, in *bufio.Reader, name string) error {
+	var before []grepLine // the last lines that were not printed, at most context of them
+	after := 0            // lines still to print after the last match
+	var buf []byte
+	for number := 1; ; number++ {
+		line, err := g.line(ctx, in, buf[:0])
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		buf = line
+		text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\r'})
+		switch {
+		case g.re.Match(text):
+			if g.matches == g.limit {
+				g.limited = true
+				return fs.SkipAll
+			}
+			for _, b := range before {
+				if !g.out.add(fmt.Sprintf("%s-%d- %s", name, b.number, b.text)) {
+					return fs.SkipAll
+				}
+			}
+			before = before[:0]
+			if !g.out.add(fmt.Sprintf("%s:%d: %s", name, number, g.cut(text))) {
+				return fs.SkipAll
+			}
+			g.matches++
+			after = g.context
+		case after > 0:
+			after--
+			if !g.out.add(fmt.Sprintf("%s-%d- %s", name, number, g.cut(text))) {
+				return fs.SkipAll
+			}
+		case g.context > 0:
+			if len(before) == g.context {
+				before = append(before[:0], before[1:]...)
+			}
+			before = append(before, grepLine{number, g.cut(text)})
+		}
+	}
+}
+
+// line reads a line with its newline into buf; of one longer than maxGrepLine the rest is dropped.
+func (g *grepSearch) line(ctx context.Context, in *bufio.Reader, buf []byte) ([]byte, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("aborted: %w", err)
+		}
+		piece, err := in.ReadSlice('\n')
+		if room := maxGrepLine - len(buf); len(piece) > room {
+			piece = piece[:room]
+			g.longLines = true
+		}
+		buf = append(buf, piece...)
+		switch {
+		case err == nil:
+			return buf, nil
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && len(buf) > 0:
+			return buf, nil
+		default:
+			return nil, err
+		}
+	}
+}
+
+// cut is a line as the result shows it.
+func (g *grepSearch) cut(line []byte) string {
+	chars := 0
+	for at := 0; at < len(line); chars++ {
+		if chars == maxMatchChars {
+			g.cutLines = true
+			return string(appendValid(nil, line[:at])) + " … [line cut]"
+		}
+		_, size := utf8.DecodeRune(line[at:])
+		at += size
+	}
+	return string(appendValid(nil, line))
+}
+
+func (g *grepSearch) result(notes []string) (*agentcore.ToolResult, error) {
+	details := grepDetails{Truncation: g.out.truncation(), LinesTruncated: g.cutLines}
+	if g.unreadable == 1 {
+		notes = append(notes, "1 file could not be read")
+	} else if g.unreadable > 1 {
+		notes = append(notes, fmt.Sprintf("%d files could not be read", g.unreadable))
+	}
+	if g.limited {
+		details.MatchLimitReached = g.limit
+		notes = append(notes, fmt.Sprintf("there are more than %d matches; raise limit or narrow the search", g.limit))
+	}
+	if g.out.full {
+		notes = append(notes, fmt.Sprintf("cut at %s; narrow the search", byteSize(MaxBytes)))
+	}
+	if g.cutLines {
+		notes = append(notes, fmt.Sprintf("long lines are cut at %d characters; read shows them whole", maxMatchChars))
+	}
+	if g.longLines {
+		notes = append(notes, fmt.Sprintf("of lines longer than %s only that much was searched", byteSize(maxGrepLine)))
+	}
+	text := g.out.text.String()
+	if g.out.lines == 0 && !g.out.full {
+		text = "no matches"
+	}
+	if details == (grepDetails{}) {
+		return textResult(withNotes(text, notes), nil)
+	}
+	return textResult(withNotes(text, notes), details)
+}

@@ -1,0 +1,150 @@
+package tools
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"weir/agentcore"
+)
+
+// DefaultUpdateInterval is how often bash reports partial output at most. Reference: dist/core/tools/renderers/bash.js,
+// 0.85.0.
+const DefaultUpdateInterval = 100 * time.Millisecond
+
+// DefaultMaxFullOutput is how much of a command's output is kept in a file, in bytes. Ours: the reference has no limit,
+// and an endless command would fill the disk.
+const DefaultMaxFullOutput = 64 << 20
+
+// Config says where and how the tools work. Only Cwd has to be set.
+type Config struct {
+	// Cwd is the working folder. It must exist; a relative one starts at the process's.
+	Cwd string
+	// Shell runs bash's commands as `Shell -c COMMAND`. "" means /bin/bash, else bash from PATH, else sh.
+	Shell string
+	// Env is the environment of commands, as in os.Environ; nil means the process's. Its HOME (USERPROFILE on Windows)
+	// is also what ~ stands for.
+	Env []string
+	// OutputDir is where output that was cut is kept whole, one file a command with mode 0600. "" means os.TempDir(). It
+	// is created, with mode 0700, when the first file is.
+	OutputDir string
+	// MaxFullOutput is the size in bytes at which such a file ends; 0 means DefaultMaxFullOutput.
+	MaxFullOutput int64
+	// WithholdFullOutput says that no such file may be written for tool, because an extension may rewrite its results
+	// and the file would hold what was taken out. It is asked once a call. nil: never.
+	WithholdFullOutput func(tool string) bool
+	// UpdateInterval is the shortest time between two partial results of bash; 0 means DefaultUpdateInterval.
+	UpdateInterval time.Duration
+}
+
+// Validate reports everything that is wrong with c, or nil. It looks at the file system but changes nothing.
+func (c *Config) Validate() error {
+	var errs []error
+	if c.Cwd == "" {
+		errs = append(errs, errors.New("the working folder is not set"))
+	} else if info, err := os.Stat(c.Cwd); err != nil {
+		errs = append(errs, fmt.Errorf("working folder: %w", err))
+	} else if !info.IsDir() {
+		errs = append(errs, fmt.Errorf("working folder %s is not a folder", c.Cwd))
+	}
+	if c.Shell != "" {
+		if _, err := exec.LookPath(c.Shell); err != nil {
+			errs = append(errs, fmt.Errorf("shell: %w", err))
+		}
+	}
+	if c.OutputDir != "" {
+		if info, err := os.Stat(c.OutputDir); err == nil && !info.IsDir() {
+			errs = append(errs, fmt.Errorf("output folder %s is not a folder", c.OutputDir))
+		}
+	}
+	if c.MaxFullOutput < 0 {
+		errs = append(errs, fmt.Errorf("the limit of full output files is %d bytes; it must be positive", c.MaxFullOutput))
+	}
+	if c.UpdateInterval < 0 {
+		errs = append(errs, fmt.Errorf("the update interval is %v; it must be positive", c.UpdateInterval))
+	}
+	return errors.Join(errs...)
+}
+
+// toolset is what the tools of one New share.
+type toolset struct {
+	cwd            string
+	home           string // "" when unknown
+	shell          string
+	env            []string
+	outputDir      string
+	maxFullOutput  int64
+	withhold       func(tool string) bool
+	updateInterval time.Duration
+	files          fileLocks
+}
+
+// New returns the tools read, bash, edit, write, grep, find and ls, in this order, working in c.Cwd. It fails as
+// c.Validate does. The tools belong to the caller and must not be changed once an agent has them.
+func New(c Config) ([]*agentcore.Tool, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	cwd, err := filepath.Abs(c.Cwd)
+	if err != nil {
+		return nil, fmt.Errorf("working folder: %w", err)
+	}
+	s := &toolset{
+		cwd: cwd, shell: c.Shell, env: c.Env, outputDir: c.OutputDir, maxFullOutput: c.MaxFullOutput,
+		withhold: c.WithholdFullOutput, updateInterval: c.UpdateInterval,
+	}
+	if s.env == nil {
+		s.env = os.Environ()
+	}
+	s.home = homeOf(s.env)
+	if s.shell == "" {
+		s.shell = defaultShell()
+	}
+	if s.outputDir == "" {
+		s.outputDir = os.TempDir()
+	}
+	if s.maxFullOutput == 0 {
+		s.maxFullOutput = DefaultMaxFullOutput
+	}
+	if s.withhold == nil {
+		s.withhold = func(string) bool { return false }
+	}
+	if s.updateInterval == 0 {
+		s.updateInterval = DefaultUpdateInterval
+	}
+	return []*agentcore.Tool{
+		s.readTool(), s.bashTool(), s.editTool(), s.writeTool(), s.grepTool(), s.findTool(), s.lsTool(),
+	}, nil
+}
+
+// defaultShell follows the reference's order: /bin/bash, bash on PATH, sh (dist/utils/shell.d.ts, 0.85.0).
+func defaultShell() string {
+	if runtime.GOOS != "windows" {
+		if _, err := os.Stat("/bin/bash"); err == nil {
+			return "/bin/bash"
+		}
+	}
+	if path, err := exec.LookPath("bash"); err == nil {
+		return path
+	}
+	return "sh"
+}
+
+func homeOf(env []string) string {
+	key := "HOME="
+	if runtime.GOOS == "windows" {
+		key = "USERPROFILE="
+	}
+	home := ""
+	for _, entry := range env {
+		if strings.HasPrefix(entry, key) {
+			home = entry[len(key):]
+		}
+	}
+	return home
+}
