@@ -12,16 +12,16 @@ func TestDescribe(t *testing.T) {
 func TestNewerABI(t *testing.T) {
 	for out, newer := range map[string]bool{
 		`{"abi":2}`: true,
-		`{"abi":2,"hooks":["a later form"],"new":1}`:              true,
-		`{"name":"x","abi":18446744073709551616}`:                 true,
-		`{"abi":1}`:                                               false,
-		`{"abi":0}`:                                               false,
-		`{"abi":-2}`:                                              false,
-		`{"abi":"2"}`:                                             false,
-		`{"abi":2.0}`:                                             false,
-		`{"abi":2e0}`:                                             false,
-		`{"abi":[2]}`:                                             false,
-		`{"abi":2`:                                                true, // what follows belongs to a later ABI as well
+		`{"abi":2,"hooks":["a later form"],"new":1}`: true,
+		`{"name":"x","abi":18446744073709551616}`:    true,
+		`{"abi":1}`:   false,
+		`{"abi":0}`:   false,
+		`{"abi":-2}`:  false,
+		`{"abi":"2"}`: false,
+		`{"abi":2.0}`: false,
+		`{"abi":2e0}`: false,
+		`{"abi":[2]}`: false,
+		`{"abi":2`:    true, // what follows belongs to a later ABI as well
 		`{"config":{"abi":2},"abi":1,"name":"x","version":"x.y"}`: false,
 	} {
 		_, err := ParseDescribe([]byte(out))

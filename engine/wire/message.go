@@ -76,14 +76,14 @@ func (r *reader) block(allowed blockKinds) agentcore.Block {
 	kind := -1
 	r.at(where[0], func() {
 		if kind = r.oneOf(blockNames); kind >= 0 && allowed&(1<<kind) == 0 {
-			r.fail(where[0], "a "+blockNames[kind]+" block does not belong here")
+			r.fail(where[0], "a block of type "+blockNames[kind]+" does not belong here")
 		}
 	})
 	if r.err != nil {
 		return nil
 	}
 	has, needs := blockShape(kind)
-	if !r.keysOf(&f, has, needs, "a "+blockNames[kind]+" block", where[:]) {
+	if !r.keysOf(&f, has, needs, "a block of type "+blockNames[kind], where[:]) {
 		return nil
 	}
 	text := func(i int) (s string) {
