@@ -148,7 +148,7 @@ func (w want) String() string {
 	case wantCount:
 		return "a positive integer"
 	}
-	return "another value"
+	return "a limit"
 }
 
 func (w want) matches(v any) bool {

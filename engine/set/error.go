@@ -141,6 +141,9 @@ func nearest(word string, known []string) string {
 	word = normal(word)
 	best, fewest := "", 3
 	for _, k := range known {
+		if max(len(k)-len(word), len(word)-len(k)) >= fewest {
+			continue
+		}
 		// A word of n letters may be wrong in a third of them: "kv" has no
 		// neighbours, "read" has those one edit away.
 		if d := distance(word, normal(k)); d < fewest && 3*d <= max(len(k), len(word)) {

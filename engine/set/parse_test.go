@@ -177,10 +177,10 @@ func TestWideDocuments(t *testing.T) {
 	}
 }
 
-// wide repeats the format with rising numbers up to about a megabyte.
+// wide repeats the format with rising numbers up to half of what a set may be.
 func wide(format string) string {
 	var b strings.Builder
-	for i := 0; b.Len() < maxFile-1000; i++ {
+	for i := 0; b.Len() < maxFile/2; i++ {
 		fmt.Fprintf(&b, format, i)
 	}
 	return b.String()
