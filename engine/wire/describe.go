@@ -33,6 +33,15 @@ func (d *Describe) Hook(e Event) *Hook {
 	return nil
 }
 
+// HookNames are the names of the hooked events, in the order of Hooks.
+func (d *Describe) HookNames() []string {
+	names := make([]string, len(d.Hooks))
+	for i := range d.Hooks {
+		names[i] = d.Hooks[i].Event.String()
+	}
+	return names
+}
+
 // Hook is one event that an extension handles.
 type Hook struct {
 	Event Event
