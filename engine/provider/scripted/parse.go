@@ -46,7 +46,7 @@ func syntaxError(path string, err error) *Error {
 	e := &Error{File: path, Line: 1, Column: 1, Message: err.Error()}
 	var parse toml.ParseError
 	if errors.As(err, &parse) {
-		e.Line, e.Column = parse.Position.Line, max(1, parse.Position.Col)
+		e.Line, e.Column = max(1, parse.Position.Line), max(1, parse.Position.Col) // 0 at an early end of the text
 		e.Message = "not valid TOML: " + parse.Message
 	}
 	return e
