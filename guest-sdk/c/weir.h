@@ -175,7 +175,7 @@ extern void *weir_native_pages(size_t pages);
 extern unsigned char __heap_base;
 #endif
 
-WEIR_FN void weir__more(size_t need) {
+__attribute__((noinline, unused)) static void weir__more(size_t need) {
   weir__arena *a = &weir__a;
 #if !defined(WEIR_NATIVE) && !defined(__wasi__)
   if (a->chunks == 0) { /* the linker's memory behind the data is free */
@@ -235,7 +235,7 @@ WEIR_FN void *weir_alloc(size_t n) {
 }
 
 /* weir_realloc makes room for n bytes and keeps the first old; in place when p was the last allocation. p may be NULL. */
-WEIR_FN void *weir_realloc(void *p, size_t old, size_t n) {
+__attribute__((noinline, unused)) static void *weir_realloc(void *p, size_t old, size_t n) {
   weir__arena *a = &weir__a;
   size_t olda = (old + 15) & ~(size_t)15;
   if (p && (uintptr_t)p + olda == a->top && n <= 0x7fff0000u) {
@@ -688,13 +688,14 @@ typedef struct {
   bool comma;
 } weir_buf;
 
+__attribute__((noinline, unused)) static void weir__grow(weir_buf *b, size_t n) {
+  size_t cap = b->cap * 2 > b->n + n ? b->cap * 2 : b->n + n + 64;
+  cap = (cap + 15) & ~(size_t)15;
+  b->p = (char *)weir_realloc(b->p, b->cap, cap);
+  b->cap = cap;
+}
 WEIR_FN char *weir__room(weir_buf *b, size_t n) {
-  if (b->cap - b->n < n) {
-    size_t cap = b->cap * 2 > b->n + n ? b->cap * 2 : b->n + n + 64;
-    cap = (cap + 15) & ~(size_t)15;
-    b->p = (char *)weir_realloc(b->p, b->cap, cap);
-    b->cap = cap;
-  }
+  if (b->cap - b->n < n) weir__grow(b, n);
   return b->p + b->n;
 }
 /* weir_add appends bytes as they are. */

@@ -1,0 +1,856 @@
+// What single commands do: rules by command name, and a table of command lines for tools that speak in subcommands.
+#include "interp.hpp"
+
+namespace {
+
+// A line of the table: words that must occur among argv in this order (alternatives with |, globs allowed); a word after !
+// must not occur at all. The first word is the command.
+struct Line {
+  Family family;
+  Level level;
+  const char *pattern, *what;
+};
+constexpr Level Sure = Level::Sure, Doubt = Level::Doubt;
+const Line kLines[] = {
+    // disks
+    {Family::Disk, Sure, "mkfs|mkfs.*|mke2fs|mkswap|mkntfs|newfs|wipefs|blkdiscard|hdparm|sgdisk|sfdisk|parted|fdisk|gdisk|cfdisk|badblocks|zpool|lvremove|vgremove|pvremove|"
+                         "mdadm|partprobe|nvme|fsck|fsck.*|e2fsck|resize2fs|tune2fs|fstrim|losetup !-l !--list !-V !--version !--help !list !status !smart-log", "works on a disk or file system"},
+    {Family::Disk, Sure, "cryptsetup luksFormat|erase|luksErase|reencrypt|luksKillSlot|luksRemoveKey", "destroys an encrypted volume"},
+    {Family::Disk, Sure, "diskutil erase*|partitionDisk|reformat|zeroDisk|secureErase|apfs", "erases a disk"},
+    // system
+    {Family::System, Sure, "shutdown|reboot|halt|poweroff|telinit|init|kexec", "shuts the machine down"},
+    {Family::System, Sure, "systemctl poweroff|reboot|halt|kexec|suspend|hibernate|rescue|emergency|isolate|mask", "changes the state of the machine"},
+    {Family::System, Sure, "systemctl stop|disable|restart|kill !--user", "stops a service"},
+    {Family::System, Sure, "service|rc-service * stop|restart", "stops a service"},
+    {Family::System, Sure, "loginctl terminate-*|kill-*|poweroff|reboot|lock-*", "ends sessions"},
+    {Family::System, Sure, "rmmod|insmod|modprobe !-n !--show-depends !-V", "changes the kernel"},
+    {Family::System, Sure, "sysctl -w|-p|--write|--system", "changes kernel settings"},
+    {Family::System, Sure, "sysctl *=*", "changes kernel settings"},
+    {Family::System, Sure, "iptables|ip6tables|nft|ufw|firewall-cmd -F|-P|-X|-D|-A|-I|--flush|--policy|flush|delete|disable|reset|--remove-*|--panic-on", "changes the firewall"},
+    {Family::System, Sure, "ip|ifconfig|nmcli|route down|del|delete|flush|off|disconnect", "cuts the network"},
+    {Family::System, Sure, "umount -a|-l|-f|--all", "unmounts file systems"},
+    {Family::System, Sure, "umount /|/home|/boot|/var|/usr", "unmounts file systems"},
+    {Family::System, Sure, "swapoff|pivot_root|grub-install|update-grub|dracut|mkinitcpio|update-initramfs|efibootmgr|depmod", "changes how the machine starts"},
+    {Family::System, Sure, "apt|apt-get|aptitude|dpkg|yum|dnf|zypper|pacman|apk|rpm|snap|flatpak|brew|port remove|purge|autoremove|erase|-r|-P|-R|-Rns|-Rs|-e|uninstall|del|dist-upgrade|full-upgrade !--dry-run !-s !--simulate",
+     "removes packages of the system"},
+    {Family::Privilege, Sure, "apt|apt-get|aptitude|yum|dnf|zypper|pacman|apk|snap|rpm|dpkg install|upgrade|update|dist-upgrade|add|-S|-Sy|-Syu|-i|-U !--dry-run !--simulate", "installs packages of the system"},
+    {Family::System, Sure, "deluser|userdel|groupdel|useradd|adduser|groupadd|passwd|chpasswd|chsh|chfn|vipw", "changes users"},
+    {Family::Permissions, Sure, "usermod|gpasswd|visudo|setcap|setfacl|newgrp|setenforce|aa-disable", "changes rights"},
+    {Family::System, Sure, "timedatectl|hostnamectl|localectl set-*", "changes machine settings"},
+    {Family::System, Sure, "pip|pip3|python -m|install --break-system-packages", "changes the system's own packages"},
+    {Family::System, Sure, "date -s|--set|--set=*", "sets the clock"},
+    {Family::System, Sure, "history -c|-w", "erases the shell's history"},
+    {Family::System, Sure, "journalctl --vacuum*|--rotate", "erases logs"},
+    {Family::System, Sure, "defaults write|delete", "changes machine settings"},
+    {Family::System, Sure, "launchctl unload|bootout|remove|disable", "stops a service"},
+    {Family::System, Sure, "tmutil|nvram|csrutil|spctl disable|delete|-c|--master-disable", "weakens the machine"},
+    // persistence
+    {Family::Persistence, Sure, "at|batch !-l", "plans a command for later"},
+    {Family::Persistence, Sure, "systemctl enable|start|link|edit", "starts a service"},
+    {Family::Persistence, Sure, "launchctl load|bootstrap|submit|enable", "starts a service"},
+    {Family::Persistence, Sure, "update-rc.d|chkconfig|rc-update", "changes what starts with the machine"},
+    // containers
+    {Family::Containers, Sure, "docker|podman|nerdctl volume rm|prune|remove", "deletes volumes"},
+    {Family::Containers, Sure, "docker|podman|nerdctl system|container|image|network|builder|buildx prune", "deletes what containers left"},
+    {Family::Containers, Sure, "docker|podman|nerdctl compose|*-compose down -v|--volumes|--rmi*", "deletes volumes"},
+    {Family::Containers, Sure, "docker-compose|podman-compose down -v|--volumes|--rmi*", "deletes volumes"},
+    {Family::Containers, Sure, "docker|podman|nerdctl rm|rmi|kill|container -f|--force|-fv|-vf|-rf", "kills containers"},
+    {Family::Containers, Sure, "docker|podman|nerdctl rm|rmi|kill|stop *\x0f*|*\x01*", "removes containers by the dozen"},
+    {Family::Containers, Sure, "docker|podman|nerdctl rm -v|--volumes", "deletes volumes"},
+    {Family::Containers, Sure, "docker|podman|nerdctl swarm|stack|node|service|secret|config leave|rm", "takes a service down"},
+    {Family::Containers, Sure, "docker|podman|nerdctl context|plugin rm|disable", "changes the container engine"},
+    {Family::Containers, Sure, "podman system|machine reset|rm", "deletes all containers"},
+    {Family::Containers, Sure, "lxc|incus|virsh|multipass|vagrant|limactl|colima|minikube|kind|k3d delete|destroy|undefine|purge|cluster", "deletes machines"},
+    {Family::Containers, Sure, "docker|podman|nerdctl run|create|exec --privileged|--pid=host|--net=host|--network=host|--userns=host|--cap-add*|--device*", "opens a container to the machine"},
+    // cloud
+    {Family::Cloud, Sure, "kubectl|oc|k delete|drain|cordon|taint|replace !--dry-run* !--help", "deletes what runs in a cluster"},
+    {Family::Cloud, Sure, "kubectl|oc|k scale --replicas=0|--replicas 0", "stops what runs in a cluster"},
+    {Family::Cloud, Doubt, "kubectl|oc|k apply|patch|edit|rollout|scale|annotate|label|set !--dry-run* !status !history", "changes what runs in a cluster"},
+    {Family::Cloud, Sure, "helm uninstall|delete|rollback !--dry-run", "removes a release"},
+    {Family::Cloud, Doubt, "helm install|upgrade !--dry-run*", "changes a release"},
+    {Family::Cloud, Sure, "terraform|tofu|terragrunt|cdk|cdktf|pulumi destroy|taint", "destroys infrastructure"},
+    {Family::Cloud, Sure, "terraform|tofu|terragrunt apply -destroy|-auto-approve|--auto-approve|-replace*", "changes infrastructure unasked"},
+    {Family::Cloud, Sure, "terraform|tofu|terragrunt state|workspace rm|delete|push|mv", "changes the state of infrastructure"},
+    {Family::Cloud, Sure, "terraform|tofu|terragrunt force-unlock", "changes the state of infrastructure"},
+    {Family::Cloud, Doubt, "terraform|tofu|terragrunt|pulumi|cdk|cdktf apply|up|deploy|import", "changes infrastructure"},
+    {Family::Cloud, Sure, "pulumi up|stack|state -y|--yes|rm|delete", "changes infrastructure unasked"},
+    {Family::Cloud, Sure, "aws * delete-*|terminate-*|remove-*|deregister-*|purge-*|stop-*|put-bucket-*|schedule-key-deletion|detach-*|disable-*|release-*|revoke-*|reset-*|cancel-* !--dry-run !help", "destroys resources in the cloud"},
+    {Family::Cloud, Sure, "aws s3 rb|rm|mv", "deletes objects in the cloud"},
+    {Family::Cloud, Sure, "aws s3 sync --delete", "deletes objects in the cloud"},
+    {Family::Cloud, Sure, "aws cloudformation|iam|ec2|rds|lambda create-*|update-*|attach-*|run-*|modify-*|put-*|authorize-*", "changes resources in the cloud"},
+    {Family::Cloud, Sure, "gcloud|az|doctl|linode-cli|scw|hcloud|oci|ibmcloud|openstack|civo|vultr|exo|bx delete|remove|destroy|purge|stop|rm|terminate|delete-*|remove-*|reset", "destroys resources in the cloud"},
+    {Family::Cloud, Sure, "gsutil|gcloud rm|rb|-d|mv", "deletes objects in the cloud"},
+    {Family::Cloud, Sure, "gsutil|gcloud rsync -d|--delete-unmatched-destination-objects", "deletes objects in the cloud"},
+    {Family::Cloud, Sure, "azcopy|rclone|s3cmd|mc|s5cmd|b2 remove|rm|rb|purge|delete|sync|del|cleanup|--remove|--delete-destination* !--dry-run", "deletes objects in the cloud"},
+    {Family::Cloud, Sure, "heroku|fly|flyctl|vercel|netlify|wrangler|railway|render|firebase|supabase|amplify|sst|serverless|sls|eb|ecs-cli|eksctl|kops|nomad|consul|dokku|surge|now|cf|ansible-vault "
+                          "apps:destroy|*:destroy|*:delete|*:remove|*:reset|destroy|delete|remove|rm|teardown|terminate|purge|stop|down|-purge|sites:delete|projects|leave !--help !list !ls", "destroys what is deployed"},
+    {Family::Cloud, Sure, "gh repo|release|secret|variable|ssh-key|gpg-key|run|cache|codespace delete|archive|rename|remove", "deletes things on the forge"},
+    {Family::Cloud, Sure, "gh api DELETE|-XDELETE|--method=DELETE", "deletes things on the forge"},
+    {Family::Cloud, Sure, "glab|hub|tea repo|release|variable|delete delete|rm", "deletes things on the forge"},
+    // databases
+    {Family::Database, Sure, "dropdb|dropuser|mysqladmin|pg_dropcluster drop|* !--help !--version !status !ping !processlist !version !extended-status", "drops a database"},
+    {Family::Database, Sure, "redis-cli|valkey-cli|keydb-cli flushall|flushdb|FLUSHALL|FLUSHDB|shutdown|SHUTDOWN|config|CONFIG|del|DEL|unlink|UNLINK|debug|slaveof|replicaof|eval|EVAL !get !GET", "empties a store"},
+    {Family::Database, Sure, "rabbitmqctl|rabbitmqadmin reset|force_reset|delete_*|purge_queue|stop_app|stop|delete|purge", "empties a broker"},
+    {Family::Database, Sure, "kafka-topics|kafka-topics.sh|kafka-delete-records|kafka-delete-records.sh|kafka-consumer-groups|kafka-consumer-groups.sh|rpk --delete|delete|--offset-json-file|--reset-offsets", "deletes topics"},
+    {Family::Database, Sure, "prisma migrate reset", "resets a database"},
+    {Family::Database, Sure, "prisma db push --force-reset|--accept-data-loss", "resets a database"},
+    {Family::Database, Sure, "prisma db execute", "runs SQL"},
+    {Family::Database, Sure, "drizzle-kit drop", "drops migrations"},
+    {Family::Database, Sure, "drizzle-kit push --force", "changes a database by force"},
+    {Family::Database, Sure, "sequelize|sequelize-cli|knex|typeorm|mikro-orm|db-migrate db:drop|db:migrate:undo:all|migrate:rollback|schema:drop|schema:fresh|migration:revert|reset|drop|down", "drops a database"},
+    {Family::Database, Sure, "rails|rake|bin/rails|bin/rake db:drop|db:reset|db:purge|db:drop:*|db:schema:load|db:migrate:reset|db:truncate_all|db:setup", "resets a database"},
+    {Family::Database, Sure, "artisan|manage.py|console|mix|flask|alembic migrate:fresh|migrate:reset|migrate:refresh|migrate:rollback|db:wipe|flush|reset_db|sqlflush|ecto.drop|ecto.reset|ecto.rollback|doctrine:*:drop|downgrade", "resets a database"},
+    {Family::Database, Sure, "php|python|python3 *artisan|*manage.py|*console migrate:fresh|migrate:reset|migrate:refresh|migrate:rollback|db:wipe|flush|reset_db|sqlflush|doctrine:*:drop|doctrine:schema:drop", "resets a database"},
+    {Family::Database, Sure, "pg_restore -c|--clean|-C", "overwrites a database"},
+    {Family::Database, Sure, "mongorestore --drop", "overwrites a database"},
+    {Family::Database, Sure, "etcdctl del|snapshot|member --prefix|restore|remove", "deletes keys"},
+    {Family::Database, Sure, "influx|cqlsh|couchbase-cli|curator delete|drop|bucket-delete|bucket-flush", "deletes data"},
+    {Family::Database, Doubt, "supabase db reset|push", "resets a database"},
+    // publishing
+    {Family::Outward, Sure, "npm|pnpm|yarn|bun publish|unpublish|deprecate|owner|access|dist-tag !--dry-run !ls", "publishes a package"},
+    {Family::Outward, Sure, "cargo publish|yank|owner !--dry-run !-n", "publishes a package"},
+    {Family::Outward, Sure, "twine|flit|poetry|uv|hatch|gem|pod|dart|mix|docker|podman|helm|vsce|ovsx|goreleaser|jfrog|conan upload|publish|push|yank|trunk|hex.publish|release !--dry-run !--snapshot", "publishes"},
+    {Family::Outward, Sure, "mvn|gradle|gradlew|./gradlew|sbt deploy|publish|release:*|publishToMavenCentral|publishSigned", "publishes"},
+    {Family::Outward, Sure, "gh pr merge|close|review", "changes a pull request"},
+    {Family::Outward, Sure, "gh pr|issue|release|gist|workflow|run|repo create|close|comment|edit|run|rerun|cancel|reopen|transfer|fork|lock|pin", "acts on the forge"},
+    {Family::Outward, Sure, "gh auth login|logout|refresh|setup-git", "changes the login"},
+    {Family::Outward, Doubt, "ssh|mosh *", "works on another machine"},
+    {Family::Outward, Sure, "mail|mailx|sendmail|mutt|msmtp|swaks *", "sends mail"},
+    {Family::Outward, Sure, "vercel|netlify|firebase|wrangler|fly|flyctl|heroku|railway|surge|now|serverless|sls|sam|amplify|eb|gcloud|kamal|cap|dokku|ansible-playbook deploy|publish|--prod|--production|*.yml|*.yaml !--dry-run !--check !--help !--syntax-check !--list-tasks !--list-hosts", "deploys"},
+    // what reads secrets by its own means
+    {Family::Secrets, Sure, "aws ssm get-parameter*|put-parameter --with-decryption", "reads secrets"},
+    {Family::Secrets, Sure, "aws secretsmanager|sts|ecr get-secret-value|get-session-token|assume-role|get-login-password", "reads secrets"},
+    {Family::Secrets, Sure, "aws configure export-credentials|get", "reads secrets"},
+    {Family::Secrets, Sure, "op read|item|inject|document|get|run !list !--help", "reads secrets"},
+    {Family::Secrets, Sure, "vault read|kv|token|login|unwrap|print|operator|secrets !list !status", "reads secrets"},
+    {Family::Secrets, Sure, "gh auth token", "reads a token"},
+    {Family::Secrets, Sure, "gh auth status -t|--show-token", "reads a token"},
+    {Family::Secrets, Sure, "gcloud auth print-*|application-default", "reads a token"},
+    {Family::Secrets, Sure, "gcloud secrets versions access", "reads secrets"},
+    {Family::Secrets, Sure, "az keyvault|account secret|key|get-access-token|certificate show|download|get-access-token", "reads secrets"},
+    {Family::Secrets, Sure, "az account get-access-token", "reads a token"},
+    {Family::Secrets, Sure, "kubectl|oc|k get|describe secret|secrets|secret/*|secrets/* !-o=name", "reads secrets"},
+    {Family::Secrets, Sure, "kubectl|oc|k config view --raw", "reads secrets"},
+    {Family::Secrets, Sure, "security dump-keychain|find-*-password|export", "reads the keychain"},
+    {Family::Secrets, Sure, "secret-tool lookup|search", "reads the keyring"},
+    {Family::Secrets, Sure, "pass|gopass|bw|lpass|keepassxc-cli|rbw|dashlane|nordpass show|get|export|list|ls|dump|-c|unlock|find", "reads a password store"},
+    {Family::Secrets, Sure, "age|rage|sops|gpg|gpg2|ansible-vault|git-crypt|blackbox_cat|openssl|ejson -d|--decrypt|decrypt|exec-env|--export-secret-keys|--export-secret-key|--export-secret-subkeys|view|unlock", "decrypts secrets"},
+    {Family::Secrets, Sure, "heroku config|config:get", "reads secrets"},
+    {Family::Secrets, Sure, "fly|flyctl|doppler|infisical|chamber|vercel|netlify|railway|eb|supabase secrets|env|env:list|env:get|variables|printenv|export|read|pull|download", "reads secrets"},
+    {Family::Secrets, Sure, "docker|podman inspect *Config.Env*|*.Env*", "reads secrets"},
+    {Family::Secrets, Sure, "docker|podman|kubectl exec env|printenv", "reads the environment of a container"},
+    {Family::Secrets, Sure, "npm|pnpm|yarn token|config get|list|ls _authToken|*authToken*", "reads a token"},
+    {Family::Secrets, Sure, "git credential|credential-store|credential-cache|credential-osxkeychain fill|get|*", "reads credentials"},
+    {Family::Secrets, Sure, "ssh-keygen -y", "reads a private key"},
+    {Family::Secrets, Sure, "ssh-add -L", "lists keys"},
+    {Family::Secrets, Sure, "gnome-keyring-daemon|kwallet-query|mimipenguin|lazagne *", "reads the keyring"},
+};
+
+bool alternatives(Str pattern, Str arg) {
+  size_t b = 0;
+  for (size_t i = 0; i <= pattern.n; i++)
+    if (i == pattern.n || pattern.p[i] == '|') {
+      if (globMatch(::sub(pattern, b, i), arg)) return true;
+      b = i + 1;
+    }
+  return false;
+}
+bool lineMatches(const Command &c, const char *line) {
+  uint32_t at = 0;
+  bool first = true;
+  while (*line) {
+    while (*line == ' ') line++;
+    if (!*line) break;
+    Str word{line, 0};
+    while (*line && *line != ' ') line++;
+    word.n = static_cast<size_t>(line - word.p);
+    if (first) {
+      if (!alternatives(word, c.name)) return false;
+      first = false;
+      at = 1;
+    } else if (word.p[0] == '!') {
+      for (uint32_t i = 1; i < c.argv.n; i++)
+        if (alternatives(::sub(word, 1, word.n), without(c.argv[i], kUnset))) return false;
+    } else {
+      while (at < c.argv.n && !alternatives(word, without(c.argv[at], kUnset))) at++;
+      if (at++ >= c.argv.n) return false;
+    }
+  }
+  return true;
+}
+
+bool anyArg(const Command &c, const char *list, uint32_t from = 1) {
+  for (uint32_t i = from; i < c.argv.n; i++)
+    if (anyGlob(without(c.argv[i], kUnset), list)) return true;
+  return false;
+}
+
+void remove(Shell &sh, Command &c) {
+  bool recursive = option(c, 'r', "recursive") || option(c, 'R', nullptr) || anyOf(c.name, "srm rmtree trash rimraf del-cli rm-rf");
+  Vec<Str> ops;
+  operands(c, &ops);
+  uint32_t sources = 0;
+  for (Str o : ops) {
+    judgeRemoval(sh, o, recursive);
+    Where at = locate(sh, o);
+    if (at.place == Place::Inside && !anyMark(o) && anyGlob(baseName(o), "*.go *.ts *.js *.py *.rs *.c *.mod *.sum *.json *.toml *.java *.rb")) sources++;
+  }
+  if (sources >= 3) sh.w->find(Family::Destructive, Level::Doubt, "deletes several source files");
+}
+
+void permissions(Shell &sh, Command &c) {
+  bool recursive = option(c, 'R', "recursive");
+  Vec<Str> ops;
+  operands(c, &ops, "--reference");
+  bool chmod = eq(c.name, "chmod");
+  Str mode = ops.n ? ops[0] : WEIR_S("");
+  bool open = anyGlob(mode, "*777 *666 a+rwx a+w o+w ugo+rwx +w o+rwx a=rwx *+s u+s g+s 4[0-9]* [246]??? a-* *-rwx 000 0000 a=");
+  // With an option such as -r or -x the mode itself looks like an option.
+  for (uint32_t i = 1; i < c.argv.n; i++)
+    if (c.argv[i].n > 1 && c.argv[i].p[0] == '-' && chmod && anyGlob(c.argv[i], "-r* -w* -x*")) open = recursive;
+  bool setid = chmod && (anyGlob(mode, "*+s u+s g+s") || (mode.n == 4 && isDigit(mode.p[0]) && mode.p[0] != '0' && mode.p[0] != '1'));
+  if (setid) sh.w->find(Family::Permissions, Level::Sure, "gives a program its owner's rights");
+  for (uint32_t i = 1; i < ops.n || (i == 1 && ops.n == 1 && chmod && open); i++) {
+    Str o = i < ops.n ? ops[i] : ops[0];
+    Where at = locate(sh, o);
+    switch (at.place) {
+    case Place::Root: case Place::System: case Place::Home: case Place::Above:
+      if (recursive || chmod || at.place == Place::System) sh.w->find(Family::Permissions, Level::Sure, "changes rights of system or home folders");
+      break;
+    case Place::InHome:
+      if (recursive && open) sh.w->find(Family::Permissions, Level::Sure, "changes rights in the home folder");
+      if (open && (isSecretPath(sh, o) || anyGlob(at.path, "*/.ssh*"))) sh.w->find(Family::Permissions, Level::Sure, "opens up keys");
+      break;
+    case Place::Workspace: case Place::GitDir:
+      if (recursive && (open || !chmod)) sh.w->find(Family::Permissions, Level::Sure, "changes rights of the whole workspace");
+      break;
+    case Place::Inside:
+      if (recursive && anyGlob(mode, "*777 *000")) sh.w->find(Family::Permissions, Level::Doubt, "changes rights broadly");
+      break;
+    case Place::Guard: sh.w->find(Family::Guard, Level::Sure, "changes rights of the guard's files"); break;
+    case Place::Device: sh.w->find(Family::Disk, Level::Sure, "changes rights of a device"); break;
+    default: break;
+    }
+  }
+}
+
+void kill(Shell &sh, Command &c) {
+  bool one = false;
+  Vec<Str> ops;
+  operands(c, &ops, "-s -n --signal");
+  for (uint32_t i = 1; i < c.argv.n; i++) {
+    Str a = c.argv[i];
+    if (hasMark(a, kParent)) sh.w->find(Family::Guard, Level::Sure, "stops the agent or its guard");
+    one |= eq(a, "1") || (eq(a, "-1") && (i > 1 || c.argv.n == 2));
+  }
+  if (eq(c.name, "kill") && one && !option(c, 'l', nullptr)) sh.w->find(Family::System, Level::Sure, "stops every process");
+  if (anyOf(c.name, "pkill killall killall5 skill slay xkill")) {
+    if (eq(c.name, "killall5") || option(c, 'u', "euid") || option(c, 'u', "user") || option(c, 'U', nullptr))
+      sh.w->find(Family::System, Level::Sure, "stops every process of a user");
+    for (Str o : ops) {
+      if (anyGlob(o, "weir weir* *weir")) sh.w->find(Family::Guard, Level::Sure, "stops the guard");
+      if (anyOf(o, ". .* systemd init dbus-daemon gnome-shell Xorg sshd bash sh zsh launchd WindowServer loginwindow"))
+        sh.w->find(Family::System, Level::Sure, "stops processes of the system");
+    }
+  }
+}
+
+void disks(Shell &sh, Command &c) {
+  if (eq(c.name, "dd")) {
+    for (Str a : c.argv) {
+      if (starts(a, "of=")) {
+        Str to = ::sub(a, 3, a.n);
+        bool zero = anyArg(c, "if=/dev/zero if=/dev/urandom if=/dev/random if=/dev/null");
+        judgeWrite(sh, to, true, zero);
+      }
+      if (starts(a, "if=")) {
+        Str from = ::sub(a, 3, a.n);
+        judgeRead(sh, from);
+        if (locate(sh, from).place == Place::Device && !hasMark(from, kUnknown)) sh.w->find(Family::Secrets, Level::Doubt, "reads a raw disk");
+      }
+    }
+    return;
+  }
+  Vec<Str> ops;
+  operands(c, &ops, "-n -s --iterations --size");
+  for (Str o : ops) {
+    Where at = locate(sh, o);
+    if (at.place == Place::Device) sh.w->find(Family::Disk, Level::Sure, "overwrites a disk");
+    else if (at.place != Place::Temp && at.place != Place::Null) judgeRemoval(sh, o, true);
+  }
+}
+
+// Commands that write files named by their operands.
+void writes(Shell &sh, Command &c) {
+  Str n = c.name;
+  Vec<Str> ops;
+  if (eq(n, "tee") || eq(n, "sponge")) {
+    operands(c, &ops);
+    for (Str o : ops) {
+      judgeWrite(sh, o, !option(c, 'a', "append"), false);
+      sh.w->written.push(Written{sh.resolve(o), c.in});
+    }
+    return;
+  }
+  if (eq(n, "truncate")) {
+    operands(c, &ops, "-s --size -r --reference");
+    for (Str o : ops) judgeWrite(sh, o, true, true);
+    return;
+  }
+  if (anyOf(n, "cp mv ln install rsync scp dd gcp gmv gln")) {
+    operands(c, &ops, "-t --target-directory -m -o -g -S --suffix -e --rsh --exclude --include -P -i -F");
+    Str to{};
+    for (uint32_t i = 1; i + 1 < c.argv.n; i++)
+      if (anyOf(c.argv[i], "-t --target-directory")) to = c.argv[i + 1];
+    uint32_t from = ops.n;
+    if (!to.n && ops.n > 1) {
+      to = ops[ops.n - 1];
+      from = ops.n - 1;
+    }
+    bool remote = anyOf(n, "rsync scp") && has(to, ':');
+    bool move = anyOf(n, "mv gmv");
+    bool zero = false;
+    for (uint32_t i = 0; i < from; i++) {
+      Where at = locate(sh, ops[i]);
+      zero |= anyOf(ops[i], "/dev/zero /dev/null /dev/urandom /dev/random");
+      bool secret = isSecretPath(sh, ops[i]);
+      if (secret && !move && !remote) sh.w->find(Family::Secrets, Level::Sure, "copies or links a file that holds secrets");
+      if (secret && remote) sh.w->find(Family::Exfiltration, Level::Sure, "sends secrets to another machine");
+      if (move) {
+        bool away = locate(sh, to).place == Place::Null;
+        if (away) judgeRemoval(sh, ops[i], true);
+        if (at.place == Place::Guard) sh.w->find(Family::Guard, Level::Sure, "moves the guard's files away");
+        if (at.place == Place::GitDir && !at.contents && eq(baseName(at.path), ".git")) sh.w->find(Family::Destructive, Level::Sure, "moves the git folder away");
+        if (at.place == Place::Workspace || at.place == Place::Home || at.place == Place::Root) {
+          Place t = locate(sh, to).place;
+          if (t != Place::Inside) sh.w->find(Family::Destructive, Level::Sure, "moves the whole workspace away");
+        }
+        if (at.place == Place::System) sh.w->find(Family::System, Level::Sure, "moves a system folder away");
+      }
+      if (!remote && to.n) {
+        Str target = sh.resolve(to);
+        for (uint32_t k = sh.w->written.n; k > 0; k--)
+          if (weir_same(sh.w->written[k - 1].path, sh.resolve(ops[i]))) {
+            sh.w->written.push(Written{target, sh.w->written[k - 1].text});
+            break;
+          }
+      }
+    }
+    if (to.n && !remote) {
+      judgeWrite(sh, to, !eq(n, "ln"), zero);
+      // Into a folder: the file keeps its name.
+      for (uint32_t i = 0; i < from; i++) {
+        Text t;
+        t.add(to).add('/').add(baseName(ops[i]));
+        judgeWrite(sh, t.str(), !eq(n, "ln"), zero);
+      }
+      if (anyGlob(sh.resolve(to), "/var/www/* /srv/* /usr/share/nginx/*"))
+        for (uint32_t i = 0; i < from; i++)
+          if (isSecretPath(sh, ops[i])) sh.w->find(Family::Exfiltration, Level::Sure, "publishes secrets");
+    }
+    if (eq(n, "rsync") && anyArg(c, "--delete --delete-*") && to.n && !remote) {
+      Where at = locate(sh, to);
+      if (at.place != Place::Temp) judgeRemoval(sh, to, true);
+    }
+    if (eq(n, "rsync") && anyArg(c, "--delete --delete-*") && remote) sh.w->find(Family::Cloud, Level::Doubt, "deletes files on another machine");
+    if (eq(n, "rsync") && anyArg(c, "--remove-source-files"))
+      for (uint32_t i = 0; i < from; i++) judgeRemoval(sh, ops[i], true);
+    return;
+  }
+}
+
+void crontab(Shell &sh, Command &c) {
+  if (option(c, 'l', nullptr)) return;
+  if (option(c, 'e', nullptr)) return sh.w->find(Family::Persistence, Level::Doubt, "edits the crontab");
+  sh.w->find(Family::Persistence, Level::Sure, option(c, 'r', nullptr) ? "deletes the crontab" : "changes the crontab");
+}
+
+// Text processing that reads (or, with -i, changes) files.
+void reads(Shell &sh, Command &c) {
+  Str n = c.name;
+  bool grep = anyOf(n, "grep egrep fgrep rg ag ack");
+  if (grep && hasMark(c.in, kEnviron)) {
+    for (Str a : c.argv)
+      if (containsFold(a, "key") || containsFold(a, "token") || containsFold(a, "secret") || containsFold(a, "pass") || containsFold(a, "cred"))
+        sh.w->find(Family::Secrets, Level::Sure, "reads secrets of the environment");
+  }
+  if (grep && (option(c, 'q', "quiet") || option(c, 'c', "count") || option(c, 'l', "files-with-matches") || option(c, 'L', nullptr))) return;
+  if (eq(n, "wc")) return;
+  Vec<Str> ops;
+  uint32_t skip = 0;
+  const char *values = "-n -c -d -f -e -A -B -C -m -t -k -w -s -o --include --exclude --exclude-dir -g --glob --type -T";
+  if (eq(n, "cut")) {
+    operands(c, &ops, "-d -f -c -b --delimiter --fields");
+    bool names = anyArg(c, "-f1 --fields=1") || (anyArg(c, "-f") && anyArg(c, "1"));
+    if (names && (anyArg(c, "-d= --delimiter==") || (anyArg(c, "-d") && anyArg(c, "=")))) return; // names only
+  } else {
+    if (grep || anyOf(n, "sed awk gawk mawk jq yq")) skip = anyArg(c, "-e -f --expression* --regexp* --file*") ? 0 : 1;
+    operands(c, &ops, values);
+  }
+  if (anyOf(n, "sed gsed") && (option(c, 'i', "in-place"))) {
+    bool wipes = false;
+    Vec<Str> plain;
+    operands(c, &plain, "-e -f --expression");
+    for (uint32_t i = 1; i < c.argv.n; i++) wipes |= anyOf(c.argv[i], "d 1,$d 1,$!d /./d '$!d' s/.*//");
+    for (uint32_t i = 0; i < plain.n; i++) judgeWrite(sh, plain[i], wipes, wipes);
+    for (uint32_t i = 0; i < plain.n; i++)
+      if (wipes && locate(sh, plain[i]).place == Place::Inside) sh.w->find(Family::Overwrite, Level::Doubt, "empties files");
+    return;
+  }
+  if (anyOf(n, "awk gawk mawk nawk")) {
+    for (uint32_t i = 1; i < c.argv.n; i++) judgeCode(sh, c, c.argv[i]);
+    // Names only: awk -F= '{print $1}'
+    if (anyArg(c, "-F= -F") && anyArg(c, "{print?$1} {?print?$1?} {print$1}")) return;
+  }
+  if (anyOf(n, "sed gsed")) {
+    for (uint32_t i = 1; i < c.argv.n; i++) { // GNU sed: the e command runs what it is given
+      Str a = c.argv[i];
+      size_t e = indexOf(a, WEIR_S("e "));
+      if (e != static_cast<size_t>(-1) && (e == 0 || (e == 1 && isDigit(a.p[0])))) sh.runText(::sub(a, e + 2, a.n), WEIR_S(""), false);
+    }
+    if (anyArg(c, "s/=.*// s/=.*/=/ s/=.*/=***/ s/=.\x02* s/\\(=\\).*")) return; // names only
+  }
+  for (uint32_t i = skip; i < ops.n; i++) judgeRead(sh, ops[i]);
+  // grep -r X . walks over .env as well, but prints only what matches: judged by the pattern.
+}
+
+void network(Shell &sh, Command &c) {
+  World &w = *sh.w;
+  bool local = anyArg(c, "*localhost* *127.0.0.1* *0.0.0.0* *://[::1]* *.local* *.test/* *host.docker.internal*");
+  bool secretArg = false, fileSent = false, secretFile = false;
+  for (uint32_t i = 1; i < c.argv.n; i++) {
+    Str a = c.argv[i], v = i + 1 < c.argv.n ? c.argv[i + 1] : Str{nullptr, 0};
+    bool auth = containsFold(a, "authorization") || containsFold(a, "api-key") || containsFold(a, "apikey") || containsFold(a, "private-token") || containsFold(a, "x-auth") ||
+                anyOf(c.argv[i - 1], "-u --user --oauth2-bearer -b --cookie --cert --key -E --password --http-password -p");
+    if ((hasMark(a, kSecret) || hasMark(a, kEnviron)) && !auth) secretArg = true;
+    if (hasMark(a, kSecret) && hasMark(a, kFiles)) secretArg = true;
+    Str file{};
+    if (anyOf(c.name, "curl")) {
+      if (anyOf(a, "-T --upload-file")) file = v;
+      else if (starts(a, "-T") && a.n > 2) file = ::sub(a, 2, a.n);
+      else if (anyOf(a, "-d --data --data-binary --data-raw --data-ascii --data-urlencode --json -F --form")) file = v;
+      else if (starts(a, "-d") && a.n > 2) file = ::sub(a, 2, a.n);
+      else if (starts(a, "-F") && a.n > 2) file = ::sub(a, 2, a.n);
+      else if (starts(a, "--data") || starts(a, "--form") || starts(a, "--upload-file=") || starts(a, "--json=")) {
+        size_t e = indexOf(a, WEIR_S("="));
+        if (e != static_cast<size_t>(-1)) file = ::sub(a, e + 1, a.n);
+      }
+      if (file.n) {
+        size_t at = indexOf(file, WEIR_S("@"));
+        size_t lt = indexOf(file, WEIR_S("=<"));
+        bool upload = anyOf(a, "-T --upload-file") || starts(a, "-T") || starts(a, "--upload-file");
+        bool form = anyOf(a, "-F --form") || starts(a, "-F") || starts(a, "--form");
+        if (upload) {
+          fileSent = true;
+          if (anyOf(file, "- .") && (hasMark(c.in, kSecret) || hasMark(c.in, kEnviron))) secretArg = true;
+        } else if (at != static_cast<size_t>(-1) && (at == 0 || form || file.p[at - 1] == '=')) {
+          file = ::sub(file, at + 1, file.n);
+          fileSent = true;
+        } else if (form && lt != static_cast<size_t>(-1)) {
+          file = ::sub(file, lt + 2, file.n);
+          fileSent = true;
+        } else file = Str{nullptr, 0};
+        size_t semi = indexOf(file, WEIR_S(";"));
+        if (semi != static_cast<size_t>(-1)) file = ::sub(file, 0, semi);
+        if (file.n && isSecretPath(sh, file)) secretFile = true;
+        if (anyOf(file, "- /dev/stdin") && (hasMark(c.in, kSecret) || hasMark(c.in, kEnviron))) secretArg = true;
+      }
+      if (anyOf(a, "-o --output") && v.n) {
+        judgeWrite(sh, v, true, false);
+        w.written.push(Written{sh.resolve(v), WEIR_S("\x06")});
+      }
+      if (starts(a, "-o") && a.n > 2) {
+        judgeWrite(sh, ::sub(a, 2, a.n), true, false);
+        w.written.push(Written{sh.resolve(::sub(a, 2, a.n)), WEIR_S("\x06")});
+      }
+      if (anyOf(a, "-O --remote-name -OL -LO -sSLO -fsSLO -fsSOL -sO -sLO")) { // the name is the address's
+        for (uint32_t k = 1; k < c.argv.n; k++)
+          if (indexOf(c.argv[k], WEIR_S("://")) != static_cast<size_t>(-1)) w.written.push(Written{sh.resolve(baseName(c.argv[k])), WEIR_S("\x06")});
+      }
+      if (anyOf(v, "DELETE") && anyOf(a, "-X --request")) w.find(local ? Family::Database : Family::Cloud, local ? Level::Doubt : Level::Sure, "deletes over HTTP");
+      if (anyOf(a, "-XDELETE --request=DELETE")) w.find(Family::Cloud, local ? Level::Doubt : Level::Sure, "deletes over HTTP");
+      if (anyOf(a, "--unix-socket") && containsFold(v, "docker")) w.find(Family::Containers, Level::Sure, "speaks to the container engine directly");
+      if (starts(a, "file://")) judgeRead(sh, ::sub(a, 7, a.n));
+    }
+    if (eq(c.name, "wget")) {
+      if (starts(a, "--post-file=")) file = ::sub(a, 12, a.n);
+      else if (starts(a, "--body-file=")) file = ::sub(a, 12, a.n);
+      else if (anyOf(a, "--post-file --body-file")) file = v;
+      if (file.n) {
+        fileSent = true;
+        secretFile |= isSecretPath(sh, file);
+      }
+      if (anyOf(a, "-O --output-document") && v.n && !eq(v, "-")) {
+        judgeWrite(sh, v, true, false);
+        w.written.push(Written{sh.resolve(v), WEIR_S("\x06")});
+      }
+      if (indexOf(a, WEIR_S("://")) != static_cast<size_t>(-1)) w.written.push(Written{sh.resolve(baseName(a)), WEIR_S("\x06")});
+    }
+  }
+  bool pipe = anyOf(c.name, "nc ncat netcat socat telnet openssl");
+  if (c.piped && (hasMark(c.in, kSecret) || hasMark(c.in, kEnviron)) && (pipe || anyOf(c.name, "ssh mail mailx sendmail mutt"))) secretArg = true;
+  if (secretArg || secretFile) return w.find(Family::Exfiltration, Level::Sure, "sends secrets away");
+  if (fileSent && !local && anyOf(c.name, "curl wget")) return w.find(Family::Exfiltration, Level::Doubt, "uploads a file");
+  if (pipe) {
+    if (anyArg(c, "-e -c --exec --sh-exec -lve -nlvpe -lvpe -ne -le EXEC:* exec:* SYSTEM:* system:*") && !eq(c.name, "openssl"))
+      return w.find(Family::RemoteCode, Level::Sure, "connects a shell to the network");
+    if (c.piped && eq(c.name, "nc") && (containsFold(c.in, "flushall") || containsFold(c.in, "flushdb"))) w.find(Family::Database, Level::Sure, "empties a store");
+    if (c.piped && !local && (hasMark(c.in, kContent) || hasMark(c.in, kNet) || hasMark(c.in, kUnknown)) && anyOf(c.name, "nc ncat netcat socat"))
+      w.find(Family::Exfiltration, Level::Doubt, "sends data over a raw connection");
+  }
+}
+
+void sql(Shell &sh, Str text) {
+  // Literals and comments are data.
+  Text t;
+  for (size_t i = 0; i < text.n; i++) {
+    char c = text.p[i];
+    if (c == '\'') {
+      while (++i < text.n && text.p[i] != '\'') {}
+      t.add('?');
+      continue;
+    }
+    if (c == '-' && i + 1 < text.n && text.p[i + 1] == '-') {
+      while (i < text.n && text.p[i] != '\n') i++;
+      continue;
+    }
+    t.add(isSpace(c) ? ' ' : lower(c));
+  }
+  Str s = t.str();
+  Vec<Str> words;
+  bool where = false;
+  auto flush = [&]() {
+    for (uint32_t i = 0; i < words.n; i++) {
+      Str a = words[i], b = i + 1 < words.n ? words[i + 1] : Str{nullptr, 0};
+      bool start = i == 0;
+      if (start && eq(a, "drop") && !anyOf(b, "temporary")) return sh.w->find(Family::Database, Level::Sure, "drops tables or databases");
+      if (start && eq(a, "truncate")) return sh.w->find(Family::Database, Level::Sure, "empties a table");
+      if (start && eq(a, "delete") && !where) return sh.w->find(Family::Database, Level::Sure, "deletes every row of a table");
+      if (start && eq(a, "update") && !where) return sh.w->find(Family::Database, Level::Sure, "changes every row of a table");
+      if (start && eq(a, "alter") && anyOf(b, "table database role user system"))
+        for (Str x : words)
+          if (anyOf(x, "drop superuser password")) return sh.w->find(Family::Database, Level::Sure, "drops columns or changes roles");
+      if (start && anyOf(a, "grant revoke")) return sh.w->find(Family::Database, Level::Sure, "changes rights in a database");
+      if (eq(a, "program") && start == false && words.n && eq(words[0], "copy")) return sh.w->find(Family::Database, Level::Sure, "runs programs from a database");
+      if (eq(a, "with")) // WITH x AS (DELETE …)
+        for (Str x : words)
+          if (anyOf(x, "delete (delete") && !where) return sh.w->find(Family::Database, Level::Sure, "deletes rows");
+    }
+  };
+  for (size_t i = 0; i <= s.n;) {
+    while (i < s.n && (s.p[i] == ' ')) i++;
+    size_t b = i;
+    while (i < s.n && s.p[i] != ' ' && s.p[i] != ';' && s.p[i] != '"') i++;
+    if (i > b) {
+      Str word = ::sub(s, b, i);
+      where |= eq(word, "where");
+      words.push(word);
+    }
+    if (i >= s.n || s.p[i] == ';' || s.p[i] == '"') {
+      flush();
+      if (sh.w->tired) return;
+      words.n = 0;
+      where = false;
+      i++;
+      if (i > s.n) break;
+    }
+  }
+}
+
+void databases(Shell &sh, Command &c) {
+  Str n = c.name;
+  auto each = [&](Str t) {
+    if (anyOf(n, "mongo mongosh")) {
+      if (containsFold(t, ".drop(") || containsFold(t, "dropdatabase") || containsFold(t, "dropindex") || containsFold(t, "deletemany({}") || containsFold(t, "remove({}") ||
+          containsFold(t, "deletemany( {}") || containsFold(t, "shutdownserver") || containsFold(t, "dropuser"))
+        sh.w->find(Family::Database, Level::Sure, "drops or empties collections");
+      return;
+    }
+    sql(sh, t);
+  };
+  for (uint32_t i = 1; i < c.argv.n; i++) {
+    Str a = c.argv[i];
+    if (starts(a, "-c") && a.n > 2 && !starts(a, "--")) a = ::sub(a, 2, a.n);
+    if (starts(a, "-e") && a.n > 2) a = ::sub(a, 2, a.n);
+    size_t e = starts(a, "--") ? indexOf(a, WEIR_S("=")) : static_cast<size_t>(-1);
+    if (e != static_cast<size_t>(-1)) a = ::sub(a, e + 1, a.n);
+    each(a);
+  }
+  if (c.piped) each(c.in);
+}
+
+void containers(Shell &sh, Command &c) {
+  uint32_t i = 1;
+  while (i < c.argv.n && c.argv[i].n && c.argv[i].p[0] == '-') i += anyOf(c.argv[i], "-H --host --context --config -l --log-level") ? 2 : 1;
+  if (i < c.argv.n && anyOf(c.argv[i], "compose container")) {
+    i++;
+    while (i < c.argv.n && c.argv[i].n && c.argv[i].p[0] == '-') i += anyOf(c.argv[i], "-f -p --file --project-name --profile --env-file") ? 2 : 1;
+  }
+  if (i >= c.argv.n || !anyOf(c.argv[i], "run exec create")) return;
+  bool run = !eq(c.argv[i], "exec");
+  bool open = false;
+  for (i++; i < c.argv.n && c.argv[i].n > 1 && c.argv[i].p[0] == '-'; i++) {
+    Str a = c.argv[i];
+    bool mount = anyOf(a, "-v --volume --mount") || starts(a, "-v") || starts(a, "--volume=") || starts(a, "--mount=");
+    if (mount) {
+      Str v = anyOf(a, "-v --volume --mount") && i + 1 < c.argv.n ? c.argv[i + 1] : a;
+      size_t src = indexOf(v, WEIR_S("src=")), source = indexOf(v, WEIR_S("source="));
+      if (src != static_cast<size_t>(-1)) v = ::sub(v, src + 4, v.n);
+      else if (source != static_cast<size_t>(-1)) v = ::sub(v, source + 7, v.n);
+      else if (starts(v, "-v")) v = ::sub(v, 2, v.n);
+      else if (starts(v, "--volume=")) v = ::sub(v, 9, v.n);
+      size_t e = 0;
+      while (e < v.n && v.p[e] != ':' && v.p[e] != ',') e++;
+      Str host = ::sub(v, 0, e);
+      if (host.n && (host.p[0] == '/' || host.p[0] == '.' || host.p[0] == '~')) {
+        Where at = locate(sh, host);
+        if (ends(host, "docker.sock") || at.place == Place::Root || at.place == Place::Home || at.place == Place::System || at.place == Place::Above ||
+            (at.place == Place::InHome && isSecretPath(sh, host))) {
+          open = true;
+          sh.w->find(Family::Containers, Level::Sure, "gives a container the machine's own folders");
+        }
+      }
+    }
+    bool takes = anyOf(a, "-e --env -v --volume --mount -p --publish -w --workdir -u --user --name --network --net --entrypoint -l --label --env-file --cpus -m --memory -h "
+                          "--hostname --platform --add-host --device --restart --gpus --pid --ipc --cap-add --cap-drop --security-opt --ulimit --shm-size --tmpfs");
+    if (takes) i++;
+  }
+  Shell sub = sh.fork();
+  sub.container = true;
+  sub.cwd = WEIR_S("/work");
+  Command x;
+  for (uint32_t k = i + 1; k < c.argv.n; k++) x.argv.push(c.argv[k]);
+  x.in = c.in;
+  x.piped = c.piped;
+  if (!x.argv.n) return;
+  if (run && !open) { // a fresh container that goes away: only what leaves it counts
+    World quiet = *sh.w;
+    quiet.findings = {};
+    sub.w = &quiet;
+    sub.runCommand(x);
+    for (Finding &f : quiet.findings)
+      if (f.family == Family::Exfiltration || f.family == Family::Unparsable) sh.w->find(f.family, f.level, f.what);
+    sh.w->steps = quiet.steps;
+    sh.w->tired = quiet.tired;
+    return;
+  }
+  sub.runCommand(x);
+}
+
+void cluster(Shell &sh, Command &c) { // kubectl exec … -- command
+  if (!anyArg(c, "exec")) return;
+  for (uint32_t i = 1; i < c.argv.n; i++)
+    if (eq(c.argv[i], "--")) {
+      Shell sub = sh.fork();
+      sub.container = true;
+      sub.cwd = WEIR_S("/work");
+      Command x;
+      for (uint32_t k = i + 1; k < c.argv.n; k++) x.argv.push(c.argv[k]);
+      if (x.argv.n) sub.runCommand(x);
+      return;
+    }
+}
+
+void makefile(Shell &sh, Command &c) { // make -f - reads recipes from its input
+  for (uint32_t i = 1; i < c.argv.n; i++) {
+    bool stdinFile = anyOf(c.argv[i], "-f- --file=- --makefile=-") || (anyOf(c.argv[i], "-f --file --makefile") && anyOf(c.arg(i + 1), "- /dev/stdin"));
+    Str text = stdinFile ? c.in : Str{nullptr, 0};
+    if (!stdinFile && anyOf(c.argv[i], "-f --file --makefile")) {
+      Str content = contentOf(sh, c.arg(i + 1));
+      if (!anyMark(content)) text = content;
+      else if (hasMark(content, kNet)) sh.w->find(Family::RemoteCode, Level::Sure, "runs what came from the network");
+    }
+    if (starts(c.argv[i], "--eval")) text = c.argv[i];
+    for (size_t b = 0; b < text.n;) {
+      size_t e = b;
+      while (e < text.n && text.p[e] != '\n') e++;
+      Str line = ::sub(text, b, e);
+      b = e + 1;
+      Str recipe = line;
+      if (line.n && line.p[0] != '\t') {
+        size_t semi = indexOf(line, WEIR_S(";"));
+        if (semi == static_cast<size_t>(-1)) continue;
+        recipe = ::sub(line, semi + 1, line.n);
+      }
+      while (recipe.n && (recipe.p[0] == '@' || recipe.p[0] == '-' || isSpace(recipe.p[0]))) recipe = ::sub(recipe, 1, recipe.n);
+      Text t; // $(HOME) is a variable there
+      for (size_t k = 0; k < recipe.n; k++) {
+        if (recipe.p[k] == '$' && k + 1 < recipe.n && recipe.p[k + 1] == '(') {
+          t.add("${");
+          k++;
+          while (++k < recipe.n && recipe.p[k] != ')') t.add(recipe.p[k]);
+          t.add('}');
+        } else if (recipe.p[k] == '$' && k + 1 < recipe.n && recipe.p[k + 1] == '$') {
+          t.add('$');
+          k++;
+        } else t.add(recipe.p[k]);
+      }
+      sh.runText(t.str(), WEIR_S(""), false);
+    }
+  }
+}
+
+void archives(Shell &sh, Command &c) {
+  Vec<Str> ops;
+  operands(c, &ops, "-f -C -d --directory --file");
+  bool toStdout = false;
+  for (uint32_t i = 0; i < ops.n; i++) judgeRead(sh, ops[i]);
+  for (uint32_t i = 1; i + 1 < c.argv.n; i++)
+    if (anyOf(c.argv[i], "-C -d --directory")) {
+      Text t;
+      t.add(c.argv[i + 1]).add("/x");
+      judgeWrite(sh, t.str(), true, false);
+    }
+  if (anyArg(c, "--remove-files -m --move") && !eq(c.name, "unzip"))
+    for (Str o : ops)
+      if (locate(sh, o).place == Place::Inside || locate(sh, o).place == Place::Workspace) judgeRemoval(sh, o, true);
+  (void)toStdout;
+}
+
+} // namespace
+
+// git.cpp, code.cpp
+void judgeGit(Shell &sh, Command &c);
+
+void judge(Shell &sh, Command &c) {
+  Str n = c.name;
+  World &w = *sh.w;
+  if (c.argv.n == 2 && anyOf(c.argv[1], "--help --version -V")) return;
+  // An unknown name that is a path to something this very text fetched or wrote.
+  Str path = has(c.argv[0], '/') ? sh.resolve(c.argv[0]) : Str{nullptr, 0};
+  for (uint32_t k = w.written.n; k > 0 && path.n; k--)
+    if (weir_same(w.written[k - 1].path, path)) {
+      Str text = w.written[k - 1].text;
+      if (hasMark(text, kNet)) w.find(Family::RemoteCode, Level::Sure, "runs what came from the network");
+      else if (text.n && !anyMark(text)) {
+        Shell sub = sh.fork();
+        sub.funcs = {};
+        if (indexOf(text, c.argv[0]) != static_cast<size_t>(-1) || indexOf(text, WEIR_S("$0")) != static_cast<size_t>(-1))
+          w.find(Family::Resource, Level::Sure, "a script that starts itself");
+        else sub.runText(text, WEIR_S(""), false);
+      }
+      break;
+    } else if (hasMark(w.written[k - 1].text, kNet) && starts(path, "/tmp/") && ends(w.written[k - 1].path, "/\x0f") &&
+               starts(path, "/") && path.n > w.written[k - 1].path.n - 1 &&
+               weir_same(::sub(path, 0, w.written[k - 1].path.n - 1), ::sub(w.written[k - 1].path, 0, w.written[k - 1].path.n - 1))) {
+      w.find(Family::RemoteCode, Level::Sure, "runs what came from the network");
+      break;
+    }
+  if (path.n && locate(sh, path).place == Place::Guard) w.find(Family::Guard, Level::Doubt, "runs a file of the guard");
+  for (Str e : c.env) {
+    if (anyGlob(e, "LD_PRELOAD=* LD_LIBRARY_PATH=/tmp* DYLD_INSERT_LIBRARIES=* BASH_ENV=* GIT_SSH_COMMAND=* GIT_SSH=* GIT_EDITOR=* GIT_PAGER=* GIT_SEQUENCE_EDITOR=* EDITOR=* "
+                   "PAGER=* VISUAL=* PROMPT_COMMAND=* GIT_EXTERNAL_DIFF=* MANPAGER=* LESSOPEN=* BROWSER=*")) {
+      size_t k = indexOf(e, WEIR_S("="));
+      Str v = ::sub(e, k + 1, e.n);
+      if (has(v, ' ') && !anyMark(v)) sh.runText(v, WEIR_S(""), false);
+    }
+    if (anyGlob(e, "DOCKER_HOST=ssh:* DOCKER_HOST=tcp:*") && anyArg(c, "rm rmi kill stop down")) w.find(Family::Containers, Level::Sure, "removes containers on another machine");
+  }
+  bool testEnv = false;
+  for (Str e : c.env) testEnv |= anyGlob(e, "RAILS_ENV=test RACK_ENV=test NODE_ENV=test APP_ENV=test MIX_ENV=test DJANGO_ENV=test");
+  for (const Line &l : kLines) {
+    if (l.family == Family::Database && testEnv) continue;
+    if (sh.container && l.family != Family::Cloud && l.family != Family::Database && l.family != Family::Secrets) continue;
+    if (lineMatches(c, l.pattern)) w.find(l.family, l.level, l.what);
+  }
+  if (sh.container && anyOf(n, "chmod chown kill pkill dd cp mv ln install crontab")) return;
+  if (anyOf(n, "rm unlink rmdir srm rimraf trash trash-put gio del-cli")) {
+    if (eq(n, "rmdir")) return;
+    return remove(sh, c);
+  }
+  if (anyOf(n, "dd shred wipe scrub")) return disks(sh, c);
+  if (anyOf(n, "chmod chown chgrp")) return permissions(sh, c);
+  if (anyOf(n, "kill pkill killall killall5 skill slay xkill")) return kill(sh, c);
+  if (anyOf(n, "git hub")) return judgeGit(sh, c);
+  if (anyOf(n, "tee sponge truncate cp mv ln install rsync scp")) writes(sh, c);
+  if (eq(n, "crontab")) return crontab(sh, c);
+  if (anyOf(n, "psql mysql mariadb sqlite3 sqlite cockroach clickhouse-client duckdb sqlcmd sqlplus mongosh mongo cqlsh influx usql pgcli mycli litecli wrangler turso bq snowsql"))
+    databases(sh, c);
+  if (anyOf(n, "docker podman nerdctl docker-compose podman-compose")) return containers(sh, c);
+  if (anyOf(n, "kubectl oc k")) return cluster(sh, c);
+  if (anyOf(n, "make gmake")) return makefile(sh, c);
+  if (isInterpreter(n)) {
+    for (uint32_t i = 1; i < c.argv.n; i++) {
+      Str a = c.argv[i];
+      bool inlineCode = a.n > 1 && a.p[0] == '-' && a.p[1] != '-' && (has(a, 'c') || has(a, 'e') || has(a, 'p') || has(a, 'r') || has(a, 'E'));
+      if (anyOf(a, "--eval --print --execute eval -Command")) inlineCode = true;
+      if (inlineCode && i + 1 < c.argv.n) {
+        judgeCode(sh, c, c.argv[i + 1]);
+        i++;
+      }
+    }
+    bool file = false;
+    for (uint32_t i = 1; i < c.argv.n; i++) file |= c.argv[i].n && c.argv[i].p[0] != '-';
+    if (c.piped && !file) {
+      if (hasMark(c.in, kNet) && !anyArg(c, "-c -e -p -r -n* -m")) w.find(Family::RemoteCode, Level::Sure, "runs what came from the network");
+      else if (!anyMark(c.in)) judgeCode(sh, c, c.in);
+    }
+    for (uint32_t i = 1; i < c.argv.n; i++) { // a script written or fetched just before
+      Str content = c.argv[i].n && c.argv[i].p[0] != '-' ? contentOf(sh, c.argv[i]) : Str{nullptr, 0};
+      if (hasMark(content, kNet)) w.find(Family::RemoteCode, Level::Sure, "runs what came from the network");
+      else if (content.n && !anyMark(content)) judgeCode(sh, c, content);
+      if (c.argv[i].n && c.argv[i].p[0] != '-') break;
+    }
+    return;
+  }
+  if (anyOf(n, "emacs vim vi nvim ex ed gdb expect tclsh")) {
+    for (uint32_t i = 1; i < c.argv.n; i++) {
+      if (anyOf(c.argv[i - 1], "--eval -e -c --cmd -ex -batch --command") || starts(c.argv[i], "--eval=")) judgeCode(sh, c, c.argv[i]);
+      if (starts(c.argv[i], "+!") || starts(c.argv[i], "-c!")) sh.runText(::sub(c.argv[i], 2, c.argv[i].n), WEIR_S(""), false);
+    }
+    if (c.piped && eq(n, "ed") && c.in.n > 1 && c.in.p[0] == '!') sh.runText(::sub(c.in, 1, c.in.n), WEIR_S(""), false);
+    return;
+  }
+  if (anyOf(n, "cat tac head tail nl less more bat base64 base32 xxd od hexdump strings rev grep egrep fgrep rg ag ack awk gawk mawk sed gsed cut sort uniq paste column fold fmt "
+               "diff cmp comm jq yq pr expand tr dos2unix iconv hd view vi xclip pbcopy wl-copy split csplit join openssl sha1sum-x zip gpg"))
+    reads(sh, c);
+  if (anyOf(n, "tar zip unzip 7z 7za bsdtar cpio zipnote ditto")) archives(sh, c);
+  if (anyOf(n, "curl wget nc ncat netcat socat telnet ssh scp sftp ftp dig nslookup host drill ping getent http https httpie xh aria2c openssl mail mailx sendmail mutt")) network(sh, c);
+  if (anyOf(n, "ssh-copy-id")) w.find(Family::Exfiltration, Level::Sure, "gives a key to another machine");
+  if (anyOf(n, "gsutil aws gcloud az rclone s3cmd mc gh glab"))
+    for (uint32_t i = 1; i < c.argv.n; i++)
+      if (isSecretPath(sh, c.argv[i]) && !anyGlob(c.argv[i], "--*")) w.find(Family::Exfiltration, Level::Sure, "sends secrets away");
+  if (eq(n, "echo") || eq(n, "printf")) {
+    for (uint32_t i = 1; i < c.argv.n; i++)
+      if (hasMark(c.argv[i], kSecret)) w.find(Family::Secrets, Level::Doubt, "prints a secret");
+  }
+  if (eq(n, "printenv") && c.argv.n > 1)
+    for (uint32_t i = 1; i < c.argv.n; i++)
+      if (hasMark(sh.value(c.argv[i]), kSecret)) w.find(Family::Secrets, Level::Sure, "prints a secret");
+  if (anyOf(n, "touch mkdir") && c.argv.n > 1)
+    for (uint32_t i = 1; i < c.argv.n; i++) {
+      Place p = locate(sh, c.argv[i]).place;
+      if (c.argv[i].p && c.argv[i].n && c.argv[i].p[0] != '-' && (p == Place::Guard)) judgeWrite(sh, c.argv[i], false, false);
+    }
+  if (anyOf(n, "mount") && c.argv.n > 1 && !option(c, 'l', nullptr)) {
+    bool guard = false;
+    for (Str a : c.argv) guard |= locate(sh, a).place == Place::Guard;
+    w.find(guard ? Family::Guard : Family::System, Level::Sure, guard ? "mounts something over the guard's files" : "mounts a file system");
+  }
+  if (anyOf(n, "wat2wasm clang clang++ rustc wasm-opt wasm-ld tinygo zig asc wasm-merge gcc"))
+    for (uint32_t i = 1; i + 1 < c.argv.n; i++)
+      if (anyOf(c.argv[i], "-o --output -outFile --outFile")) judgeWrite(sh, c.argv[i + 1], true, false);
+  if (anyOf(n, "chattr lsattr setfattr") && c.argv.n > 2)
+    for (Str a : c.argv)
+      if (locate(sh, a).place == Place::Guard) w.find(Family::Guard, Level::Sure, "changes the guard's files");
+  if (eq(n, "weir")) {
+    if (anyArg(c, "run exec serve hook demo init decide trust grant disable uninstall")) w.find(Family::Guard, Level::Sure, "starts or changes the guard");
+  }
+  if (eq(n, "xterm") || eq(n, "X11")) {
+    if (anyArg(c, "-display")) w.find(Family::RemoteCode, Level::Sure, "shows a terminal on another machine");
+  }
+  if (anyOf(n, "at batch") && c.piped) sh.runText(c.in, WEIR_S(""), false);
+  if (anyOf(n, "npm pnpm yarn bun pip pip3 gem cargo go uv pipx") && anyArg(c, "install i add -i global")) {
+    for (uint32_t i = 2; i < c.argv.n; i++)
+      if (anyGlob(c.argv[i], "http://* https://* git+* git://* git@* *.tgz *.tar.gz github:* gitlab:* bitbucket:*") && !anyGlob(c.argv[i], "./* file:* /tmp/* ../* --* *.whl"))
+        if (!anyOf(c.argv[i - 1], "-i --index-url --extra-index-url --registry -f --find-links -r"))
+          w.find(Family::RemoteCode, Level::Doubt, "installs code from an address");
+  }
+  if (anyOf(n, "pip pip3") && anyArg(c, "--break-system-packages")) w.find(Family::System, Level::Sure, "changes the system's own packages");
+  if (anyOf(n, "yes stress stress-ng fork-bomb")) {
+    if (anyOf(n, "stress stress-ng")) w.find(Family::Resource, Level::Sure, "loads the machine");
+  }
+  if (anyOf(n, "fallocate")) w.find(Family::Resource, Level::Doubt, "takes disk space");
+  // An interpreter or tool of the network whose output is never read but which opens a shell.
+  if (anyOf(n, "telnet") && c.piped) w.find(Family::RemoteCode, Level::Doubt, "a raw connection");
+}
