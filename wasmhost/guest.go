@@ -91,13 +91,13 @@ func (m *Module) newGuest(ctx context.Context, cfg GuestConfig, describing bool)
 		return nil, loadFault(cfg.Name, errors.New("this is a WASI command (it exports _start and no _initialize); build it as a reactor (Go: -buildmode=c-shared, clang: -mexec-model=reactor)"))
 	}
 	for _, e := range cfg.Entries {
-		if err := m.checkEntry(e); err != nil {
+		if err := m.CheckEntry(e); err != nil {
 			return nil, loadFault(cfg.Name, err)
 		}
 	}
 	if !describing {
 		for _, c := range m.missingGrants(cfg.Capabilities) {
-			return nil, loadFault(cfg.Name, fmt.Errorf("the module uses the capability %q, which is not granted; to grant it, add to its [extension.grant]: %s", c, grantLine(c)))
+			return nil, loadFault(cfg.Name, fmt.Errorf("the module uses the capability %q, which is not granted; to grant it, add to its [extension.grant]: %s", c, GrantLine(c)))
 		}
 	}
 	g := &Guest{module: m, cfg: cfg, limits: cfg.Limits.withDefaults(), logger: cfg.Logger, turn: make(chan struct{}, 1)}

@@ -29,7 +29,7 @@ type Config struct {
 	// Precompile, if not nil, is called with a module that CacheDir does not hold yet, before it is compiled here. It may
 	// compile the same bytes in another process with a host of the same CacheDir, so that a compilation that runs wild
 	// takes that process down and not this one; an error refuses the module.
-	Precompile func(ctx context.Context, wasm []byte) error
+	Precompile func(ctx context.Context, wasm []byte, limits Limits) error
 	// Interpreter runs guests in wazero's interpreter, about 60 times slower; for comparison in tests.
 	Interpreter bool
 	// Logger gets what the host itself has to say; nil discards it.

@@ -65,8 +65,8 @@ func capabilityOf(module, name string) string {
 	return ""
 }
 
-// grantLine is the line of an [extension.grant] table that grants a capability.
-func grantLine(capability string) string {
+// GrantLine is the line of an [extension.grant] table that grants a capability.
+func GrantLine(capability string) string {
 	switch capability {
 	case "http":
 		return `http = ["GET https://api.example.com"]`

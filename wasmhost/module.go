@@ -96,7 +96,7 @@ func (h *Host) Compile(ctx context.Context, name string, wasm []byte, limits Lim
 		h.modules[key] = e
 	}
 	h.mu.Unlock()
-	e.once.Do(func() { e.module, e.err = h.compile(ctx, key, wasm) })
+	e.once.Do(func() { e.module, e.err = h.compile(ctx, key, wasm, limits) })
 	if e.err != nil {
 		h.mu.Lock()
 		if h.modules[key] == e { // a later call may fare better: this one's context may have ended
@@ -108,7 +108,7 @@ func (h *Host) Compile(ctx context.Context, name string, wasm []byte, limits Lim
 	return e.module, nil
 }
 
-func (h *Host) compile(ctx context.Context, key moduleKey, wasm []byte) (*Module, error) {
+func (h *Host) compile(ctx context.Context, key moduleKey, wasm []byte, limits Limits) (*Module, error) {
 	summary, err := screen.Summarize(wasm)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (h *Host) compile(ctx context.Context, key moduleKey, wasm []byte) (*Module
 		summary.Exports[i].Params, summary.Exports[i].Results = nil, nil
 	}
 	m := &Module{host: h, key: key, digest: hex.EncodeToString(key.digest[:]), size: len(wasm), summary: summary}
-	metered, err := h.metered(ctx, key, wasm)
+	metered, err := h.metered(ctx, key, wasm, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -141,12 +141,12 @@ type meteredModule struct {
 }
 
 // metered gives the rewritten form of a module that is valid, from the store if it is there.
-func (h *Host) metered(ctx context.Context, key moduleKey, wasm []byte) (meteredModule, error) {
+func (h *Host) metered(ctx context.Context, key moduleKey, wasm []byte, limits Limits) (meteredModule, error) {
 	if m, ok, err := h.stored(key); err != nil || ok {
 		return m, err
 	}
 	if h.cfg.Precompile != nil {
-		if err := h.cfg.Precompile(ctx, wasm); err != nil {
+		if err := h.cfg.Precompile(ctx, wasm, limits); err != nil {
 			return meteredModule{}, err
 		}
 		if m, ok, err := h.stored(key); err != nil || ok {
@@ -188,19 +188,16 @@ func (h *Host) stored(key moduleKey) (m meteredModule, ok bool, err error) {
 	return m, true, nil
 }
 
-// Describes says whether the module exports weir_describe, that is, whether it is a weir extension. Otherwise it may be a
-// plain Extism module.
-func (m *Module) Describes() bool { return m.hasEntry(describeExport) }
+// DescribeExport is the entry point through which a module says what it is.
+const DescribeExport = "weir_describe"
 
-const describeExport = "weir_describe"
+// Exports says whether the module exports anything under that name.
+func (m *Module) Exports(name string) bool {
+	return slices.ContainsFunc(m.summary.Exports, func(e screen.Export) bool { return e.Name == name })
+}
 
-// HasEntry says whether the module exports an entry point of that name with the type () -> i32.
-func (m *Module) HasEntry(name string) bool { return m.hasEntry(name) }
-
-func (m *Module) hasEntry(name string) bool { return m.checkEntry(name) == nil }
-
-// checkEntry says what is wrong with an entry point.
-func (m *Module) checkEntry(name string) error {
+// CheckEntry says what is wrong with an entry point: it must be a function of type () -> i32.
+func (m *Module) CheckEntry(name string) error {
 	for _, e := range m.summary.Exports {
 		if e.Name != name {
 			continue
@@ -233,11 +230,11 @@ func (m *Module) Describe(ctx context.Context, name string) ([]byte, error) {
 		return stored, nil
 	}
 	var out []byte
-	g, err := m.newGuest(ctx, GuestConfig{Name: name, Entries: []string{describeExport}}, true)
+	g, err := m.newGuest(ctx, GuestConfig{Name: name, Entries: []string{DescribeExport}}, true)
 	if err != nil {
 		return nil, err
 	}
-	_, err = g.Call(ctx, describeExport, Input{Timeout: g.limits.LoadTimeout}, func(b []byte) error {
+	_, err = g.Call(ctx, DescribeExport, Input{Timeout: g.limits.LoadTimeout}, func(b []byte) error {
 		if len(b) == 0 {
 			return errors.New("no output")
 		}

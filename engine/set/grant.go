@@ -59,6 +59,20 @@ func (g HTTPGrant) String() string {
 	return fmt.Sprintf("%s %s://%s%s", strings.Join(g.Methods, ","), g.Scheme, host, strings.TrimSuffix(g.Path, "/"))
 }
 
+// Names are the keys of what is granted, in the order of [Grant]'s fields.
+func (g *Grant) Names() []string {
+	var names []string
+	for _, k := range []struct {
+		name string
+		on   bool
+	}{{"kv", g.KV}, {"ui", g.UI}, {"clock", g.Clock}, {"random", g.Random}, {"http", len(g.HTTP) > 0}, {"read", len(g.Read) > 0}, {"session", len(g.Session) > 0}} {
+		if k.on {
+			names = append(names, k.name)
+		}
+	}
+	return names
+}
+
 // MergeGrants is the union: what any of the grants opens. Entries keep the
 // order in which they first occur.
 func MergeGrants(grants ...Grant) Grant {

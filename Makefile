@@ -1,0 +1,58 @@
+# weir: `make check` runs everything; each part can be run alone.
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+
+GO      ?= go
+TOOL     = $(GO) tool -modfile=tools/go.mod
+# Folders whose tests are run once more under the race detector.
+RACE    ?= ./...
+BENCH   ?= .
+FUZZTIME ?= 30s
+
+.PHONY: build test check fmt tidy vet lint race guests bench bench-once fuzz
+
+build: ## the CLI, into bin/
+	$(GO) build -o bin/weir ./cmd/weir
+
+test:
+	$(GO) test ./...
+
+check: fmt tidy vet lint race guests bench-once ## all that CI runs, cheap first
+
+fmt:
+	@out=$$($(TOOL) gofumpt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not formatted (gofumpt -w):"; echo "$$out"; exit 1; fi
+
+tidy:
+	$(GO) mod tidy -diff
+	cd tools && $(GO) mod tidy -diff
+	$(GO) mod verify
+
+vet: ## host on three systems, guests on wasip1
+	$(GO) vet ./...
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+	GOOS=windows $(GO) vet ./...
+	GOOS=wasip1 GOARCH=wasm $(GO) vet ./guest-sdk/go/...
+
+lint:
+	$(TOOL) staticcheck ./...
+	$(TOOL) golangci-lint run ./...
+
+race:
+	$(GO) test -race -shuffle=on $(RACE)
+
+guests: ## rebuild every committed .wasm and compare
+	$(MAKE) -C extensions check
+	wat2wasm wasmhost/kernel.wat -o /tmp/weir-kernel.wasm && cmp /tmp/weir-kernel.wasm wasmhost/kernel.wasm
+
+bench: ## benchmarks with their peers, as benchstat input, and the ratios
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count 5 ./... | tee bench.out
+	$(GO) run ./internal/benchratio bench.out
+
+bench-once: ## each benchmark once, so that none rots
+	$(GO) test -run '^$$' -bench . -benchtime 1x ./... > /dev/null
+
+fuzz: ## every fuzz target for FUZZTIME
+	@set -e; for pkg in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+	    echo "== $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg; \
+	  done; done

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"weir/engine"
+	"weir/engine/set"
+	"weir/extensions"
+)
+
+func newCheck(s streams) *cobra.Command {
+	var modules []string
+	cmd := &cobra.Command{
+		Use:   "check [SET]",
+		Short: "Load an extension set as a run would, and say what is in it",
+		Long:  "Reads the set (or those that apply here), loads every module, checks settings, grants and limits, and prints what\neach extension may do. Nothing is run but what the modules say of themselves.",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file := ""
+			if len(args) == 1 {
+				file = args[0]
+			}
+			x, err := openSet(file, modules)
+			if err != nil {
+				return err
+			}
+			return check(cmd.Context(), s.out, x)
+		},
+	}
+	cmd.Flags().StringArrayVarP(&modules, "extension", "e", nil, "a module to load after the set; repeatable")
+	return cmd
+}
+
+func check(ctx context.Context, out io.Writer, x *set.Set) (err error) {
+	host, err := newHost(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, host.Close(ctx)) }()
+	eng, err := engine.Open(ctx, engine.Config{Host: host, Set: x, Bundled: extensions.Bundled})
+	if err != nil {
+		return usageError(err)
+	}
+	defer func() { err = errors.Join(err, eng.Close(ctx)) }()
+	if len(x.Extensions) == 0 {
+		fmt.Fprintln(out, "no set applies here and none was named: an agent would run without extensions (`weir init` writes a set)")
+		return nil
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "EXTENSION\tMODE\tON ERROR\tHOOKS\tGRANTS\tMODULE")
+	for i, info := range eng.Extensions() {
+		e := &x.Extensions[i]
+		onError := e.OnError.String()
+		if onError == "" {
+			onError = "-"
+		}
+		grants := strings.Join(e.Grant.Names(), ", ")
+		if grants == "" {
+			grants = "-"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.Name, e.Mode, onError, strings.Join(info.Hooks, ", "), grants, e.Module)
+	}
+	if err := w.Flush(); err != nil {
+		return failed(err)
+	}
+	fmt.Fprintf(out, "ok: %d extensions, recheck %s, pairs %s\n", len(x.Extensions), onOff(x.Recheck), onOff(x.Pairs))
+	return nil
+}
+
+func onOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}

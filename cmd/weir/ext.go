@@ -1,0 +1,14 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func newExt(s streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ext",
+		Short: "Look at and try out extension modules",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newInspect(s), newCall(s))
+	return cmd
+}

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"weir/agentcore"
+	"weir/engine"
+	"weir/engine/wire"
+)
+
+// timeline tells a run to a person: turns, what the model says, tool calls, and which extension decided what in how many
+// microseconds.
+type timeline struct {
+	streams
+	style style
+
+	mu      sync.Mutex
+	w       io.Writer
+	turn    int
+	partial map[int]*strings.Builder
+}
+
+func (t *timeline) printf(format string, args ...any) { fmt.Fprintf(t.w, format, args...) }
+
+func (t *timeline) begin(string, string) {}
+
+func (t *timeline) ask() func(context.Context, []engine.Question) (bool, error) {
+	if !terminal(t.in) {
+		return nil
+	}
+	p := &prompter{in: t.in, out: t.out}
+	return p.ask
+}
+
+func (t *timeline) logger() *slog.Logger {
+	return slog.New(&logHandler{print: func(level slog.Level, extension, text string) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.printf("      %s\n", t.style.dim(fmt.Sprintf("%s: log %s: %s", extension, strings.ToLower(level.String()), oneLine(text, 200))))
+	}})
+}
+
+// event implements agentcore.Listener.
+func (t *timeline) event(_ context.Context, ev agentcore.Event) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch ev := ev.(type) {
+	case *agentcore.TurnStart:
+		t.turn++
+		t.printf("\n%s\n", t.style.bold(fmt.Sprintf("turn %d", t.turn)))
+	case *agentcore.MessageEnd:
+		t.message(ev.Message)
+	case *agentcore.ToolExecutionStart:
+		t.printf("  %s %s %s\n", t.style.cyan("▸"), t.style.bold(ev.ToolName), callSummary(ev.ToolName, ev.Args))
+	case *agentcore.ToolExecutionEnd:
+		t.result(ev)
+	}
+	return nil
+}
+
+func (t *timeline) message(m *agentcore.Message) {
+	switch {
+	case m.User() != nil:
+		t.printf("  %s %s\n", t.style.dim("you  "), oneLine(contentText(m.User().Content), 400))
+	case m.Assistant() != nil:
+		a := m.Assistant()
+		for _, b := range a.Content {
+			switch b := b.(type) {
+			case *agentcore.TextBlock:
+				t.printf("  %s %s\n", t.style.dim("model"), indent(printable(strings.TrimSpace(b.Text)), "        "))
+			case *agentcore.ThinkingBlock:
+				t.printf("  %s %s\n", t.style.dim("thinks"), t.style.dim(oneLine(b.Thinking, 200)))
+			}
+		}
+		if a.StopReason == agentcore.StopError || a.StopReason == agentcore.StopAborted {
+			t.printf("  %s %s\n", t.style.red(string(a.StopReason)), oneLine(a.ErrorMessage, 400))
+		}
+	}
+}
+
+func (t *timeline) result(ev *agentcore.ToolExecutionEnd) {
+	mark := t.style.green("✓")
+	if ev.IsError {
+		mark = t.style.red("✗")
+	}
+	lines := strings.Split(strings.TrimRight(printable(blocksText(ev.Result.Content)), "\n"), "\n")
+	const most = 6
+	more := ""
+	if len(lines) > most {
+		more = t.style.dim(fmt.Sprintf("\n        … %d more lines", len(lines)-most))
+		lines = lines[:most]
+	}
+	for i, l := range lines {
+		if r := []rune(l); len(r) > 160 {
+			lines[i] = string(r[:159]) + "…"
+		}
+	}
+	t.printf("      %s %s%s\n", mark, strings.Join(lines, "\n        "), more)
+}
+
+// record shows an extension's answer: always for a tool call, elsewhere when it did something.
+func (t *timeline) record(rec engine.Record) {
+	if rec.Event != wire.EventToolCall && rec.Outcome == engine.OutcomeNone {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	what := rec.Outcome.String()
+	switch rec.Outcome {
+	case engine.OutcomeBlock:
+		what = t.style.red("BLOCKED")
+	case engine.OutcomeFault:
+		what = t.style.red("FAULT")
+	case engine.OutcomeAsk:
+		what = t.style.yellow("asks")
+	case engine.OutcomeRewrite:
+		what = t.style.yellow("changed")
+	}
+	if rec.Reason != "" {
+		what += ": " + oneLine(rec.Reason, 200)
+	}
+	notes := ""
+	if rec.Monitor {
+		notes += " (monitor: nothing changes)"
+	}
+	if rec.Round > 0 {
+		notes += fmt.Sprintf(" (recheck %d)", rec.Round)
+	}
+	if rec.Usage.Fresh {
+		notes += " (fresh instance: its state was lost)"
+	}
+	t.printf("      %s %s %s%s %s\n", t.style.cyan(rec.Extension), t.style.dim(rec.Event.String()), what, notes, t.style.dim(micros(rec.Usage.Duration)))
+}
+
+// end sums the run up: per extension what it did and what it cost, and what the model saw of the history.
+func (t *timeline) end(rep *report) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.printf("\n%s\n", t.style.bold("summary"))
+	if rep.failure != "" {
+		t.printf("  %s %s\n", t.style.red("the run ended with an error:"), oneLine(rep.failure, 400))
+	}
+	t.printf("  %d turns in %v; the first request went out after %v\n", t.turn, rep.duration.Round(time.Millisecond), rep.first.Round(time.Millisecond))
+	if len(rep.seen) > 0 {
+		t.printf("  the history holds %d messages; the model was sent %s\n", len(rep.messages), joinInts(rep.seen))
+	}
+	for _, l := range summarize(rep.records) {
+		t.printf("  %s %s\n", t.style.cyan(l.name), l.text())
+	}
+}
+
+// tally counts what one extension did.
+type tally struct {
+	name     string
+	outcomes map[engine.Outcome]int
+	calls    int
+	times    []time.Duration
+}
+
+func (l *tally) text() string {
+	parts := []string{fmt.Sprintf("%d calls", l.calls)}
+	for _, o := range []struct {
+		o    engine.Outcome
+		verb string
+	}{{engine.OutcomeBlock, "blocked"}, {engine.OutcomeAsk, "asked"}, {engine.OutcomeRewrite, "changed"}, {engine.OutcomeFault, "faults"}} {
+		if n := l.outcomes[o.o]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, o.verb))
+		}
+	}
+	slices.Sort(l.times)
+	return strings.Join(parts, ", ") + fmt.Sprintf("; median %s, longest %s", micros(l.times[len(l.times)/2]), micros(l.times[len(l.times)-1]))
+}
+
+// summarize counts by extension, in order of first appearance.
+func summarize(records []engine.Record) []*tally {
+	var list []*tally
+	for _, r := range records {
+		i := slices.IndexFunc(list, func(l *tally) bool { return l.name == r.Extension })
+		if i < 0 {
+			i = len(list)
+			list = append(list, &tally{name: r.Extension, outcomes: map[engine.Outcome]int{}})
+		}
+		l := list[i]
+		l.calls++
+		l.outcomes[r.Outcome]++
+		l.times = append(l.times, r.Usage.Duration)
+	}
+	return list
+}
+
+func micros(d time.Duration) string {
+	if d < 10*time.Microsecond {
+		return fmt.Sprintf("%.1f µs", float64(d.Nanoseconds())/1000)
+	}
+	return fmt.Sprintf("%d µs", d.Microseconds())
+}
+
+func joinInts(n []int) string {
+	s := make([]string, len(n))
+	for i, v := range n {
+		s[i] = fmt.Sprint(v)
+	}
+	return strings.Join(s, ", ")
+}
+
+// callSummary is the argument that tells most of a call.
+func callSummary(_ string, args json.RawMessage) string {
+	var fields map[string]any
+	if json.Unmarshal(args, &fields) == nil {
+		for _, key := range []string{"command", "path", "pattern"} {
+			if s, ok := fields[key].(string); ok {
+				return oneLine(s, 160)
+			}
+		}
+	}
+	var compact bytes.Buffer
+	if json.Compact(&compact, args) != nil {
+		return oneLine(string(args), 160)
+	}
+	return oneLine(compact.String(), 160)
+}
+
+func contentText(c agentcore.Content) string {
+	if c.Blocks == nil {
+		return c.Text
+	}
+	return blocksText(c.Blocks)
+}
+
+func blocksText(blocks []agentcore.Block) string {
+	var parts []string
+	for _, b := range blocks {
+		switch b := b.(type) {
+		case *agentcore.TextBlock:
+			parts = append(parts, b.Text)
+		case *agentcore.ImageBlock:
+			parts = append(parts, fmt.Sprintf("[image %s, %d bytes of base64]", b.MimeType, len(b.Data)))
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+func indent(s, by string) string { return strings.ReplaceAll(s, "\n", "\n"+by) }

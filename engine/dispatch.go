@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"weir/engine/set"
+	"weir/engine/wire"
+)
+
+// member is an extension in its place in the engine.
+type member struct {
+	ext     Extension
+	monitor bool
+	onError set.OnError
+}
+
+// handler is a member's hook for one event.
+type handler struct {
+	*member
+	hook *wire.Hook
+	// strict says that a fault has the consequence of on_error = "block": the set or the extension asked for it, or the
+	// event's kind leaves no choice. Never for a monitoring member, which changes nothing.
+	strict bool
+}
+
+// table lists, for each event, its handlers in order: which hooks exist is settled when the engine opens.
+type table [wire.EventCount + 1][]handler
+
+func newTable(members []*member) table {
+	var t table
+	for _, m := range members {
+		for e := wire.Event(1); int(e) <= wire.EventCount; e++ {
+			hook := m.ext.Hook(e)
+			if hook == nil {
+				continue
+			}
+			kind := kindOf(e)
+			strict := kind.OnFault == FaultBlock || kind.OnFault == FaultTighten && (hook.Block || m.onError == set.OnErrorBlock)
+			t[e] = append(t[e], handler{member: m, hook: hook, strict: strict && !m.monitor})
+		}
+	}
+	return t
+}
+
+// wants says whether the handler is asked about a tool; tool is "" for events without one.
+func (h *handler) wants(tool string) bool { return tool == "" || h.hook.Wants(tool) }
+
+// deliver hands one event to one handler, and records what came of it: the one place where extensions are called. judge turns
+// the result into an outcome and its text; it is not called for a fault.
+func (e *Engine) deliver(ctx context.Context, h *handler, ev *Event, rec Record, judge func(result any) (Outcome, string)) (any, error) {
+	rec.Extension, rec.Event, rec.Monitor = h.ext.Name(), ev.Kind, h.monitor
+	result, usage, err := h.ext.Handle(ctx, ev)
+	rec.Usage = usage
+	if err != nil {
+		rec.Outcome, rec.Reason, rec.Err = OutcomeFault, err.Error(), err
+		e.report(rec)
+		return nil, err
+	}
+	rec.Outcome, rec.Reason = judge(result)
+	e.report(rec)
+	if h.monitor {
+		return nil, nil
+	}
+	return result, nil
+}
+
+// report hands a record to Config.Record, one at a time.
+func (e *Engine) report(rec Record) {
+	if e.cfg.Record == nil {
+		return
+	}
+	e.recording.Lock()
+	defer e.recording.Unlock()
+	e.cfg.Record(rec)
+}
+
+// observe delivers an event to those who only watch it. Faults are recorded and isolated; only the end of ctx stops the
+// round.
+func (e *Engine) observe(ctx context.Context, ev *Event) {
+	for i := range e.handlers[ev.Kind] {
+		h := &e.handlers[ev.Kind][i]
+		_, err := e.deliver(ctx, h, ev, Record{}, func(any) (Outcome, string) { return OutcomeNone, "" })
+		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// now reads the engine's clock.
+func (e *Engine) now() time.Time {
+	if e.cfg.Clock != nil {
+		return e.cfg.Clock()
+	}
+	return time.Now()
+}

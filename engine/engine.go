@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"weir/agentcore"
+	"weir/engine/set"
+	"weir/engine/wire"
+	"weir/wasmhost"
+)
+
+// Config configures an [Engine]. The zero value is an engine without extensions.
+type Config struct {
+	// Host runs the set's modules. Needed when the set names any. The engine does not close it.
+	Host *wasmhost.Host
+	// Set names the extensions; nil names none. See set.Open.
+	Set *set.Set
+	// Bundled gives the bytes of a module named bundled:NAME; nil knows none.
+	Bundled func(name string) ([]byte, bool)
+	// Native are extensions in Go. They come after the set's and enforce.
+	Native []Extension
+	// Ask puts questions to a person and returns whether all are agreed to; nil, or [ErrNoPerson], means there is nobody,
+	// and what asks is blocked. The time in it is not counted against any extension.
+	Ask func(ctx context.Context, questions []Question) (bool, error)
+	// Record gets every answer, one at a time, from the goroutine that asked; nil drops them. It must not call the engine.
+	Record func(Record)
+	// SessionID, CWD and Mode are told to the guests. Mode "" is "embedded".
+	SessionID string
+	CWD       string
+	Mode      wire.Mode
+	// Logger gets what guests log, with the attribute "extension"; nil drops it.
+	Logger *slog.Logger
+	// Clock is read for timestamps of events; nil is time.Now.
+	Clock func() time.Time
+}
+
+// Engine is an extension set that is loaded. Safe for concurrent use.
+type Engine struct {
+	cfg      Config
+	logger   *slog.Logger
+	recheck  bool
+	pairs    bool
+	members  []*member
+	handlers table
+
+	recording sync.Mutex // held while Config.Record runs
+
+	mu    sync.Mutex
+	at    wire.Moment // of the run: model, thinking level, turn and call
+	calls int         // tool calls of the turn so far
+	// updates holds, by tool call, the partial result that was sent last.
+	updates map[string]*agentcore.ToolResult
+}
+
+// Open loads the extensions. It fails as a whole: every extension that does not load is named in the error, which is made
+// of *set.Error and *wasmhost.Fault; nothing is left open then.
+func Open(ctx context.Context, cfg Config) (*Engine, error) {
+	e := &Engine{cfg: cfg, logger: cfg.Logger, recheck: true, pairs: true, updates: map[string]*agentcore.ToolResult{}}
+	if e.logger == nil {
+		e.logger = slog.New(slog.DiscardHandler)
+	}
+	var errs []error
+	if cfg.Set != nil {
+		e.recheck, e.pairs = cfg.Set.Recheck, cfg.Set.Pairs
+		for i := range cfg.Set.Extensions {
+			x := &cfg.Set.Extensions[i]
+			ext, _, err := e.load(ctx, x)
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			e.members = append(e.members, &member{ext: ext, monitor: x.Mode == set.ModeMonitor, onError: x.OnError})
+		}
+	}
+	for _, n := range cfg.Native {
+		e.members = append(e.members, &member{ext: n})
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(append(errs, e.Close(ctx))...)
+	}
+	e.handlers = newTable(e.members)
+	return e, nil
+}
+
+// ExtensionInfo is what an engine says of one of its extensions.
+type ExtensionInfo struct {
+	Name  string
+	Hooks []string
+}
+
+// Extensions lists the extensions in order: those of the set, then the native ones.
+func (e *Engine) Extensions() []ExtensionInfo {
+	list := make([]ExtensionInfo, len(e.members))
+	for i, m := range e.members {
+		list[i].Name = m.ext.Name()
+		for ev := wire.Event(1); int(ev) <= wire.EventCount; ev++ {
+			if m.ext.Hook(ev) != nil {
+				list[i].Hooks = append(list[i].Hooks, ev.String())
+			}
+		}
+	}
+	return list
+}
+
+// Handles says whether any extension hooks the event.
+func (e *Engine) Handles(event wire.Event) bool { return len(e.handlers[event]) > 0 }
+
+// Close ends the extensions, after the calls under way.
+func (e *Engine) Close(ctx context.Context) error {
+	var errs []error
+	for _, m := range e.members {
+		errs = append(errs, m.ext.Close(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// SetModel tells the extensions which model the run uses from now on.
+func (e *Engine) SetModel(model agentcore.Model, level agentcore.ThinkingLevel) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.at.Provider, e.at.Model, e.at.ThinkingLevel = model.Provider, model.ID, level
+}
+
+// moment is a copy of where the run is.
+func (e *Engine) moment() wire.Moment {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.at
+}

@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"weir/engine/wire"
+)
+
+// Extension is something that handles events: a guest, or Go code in this process.
+type Extension interface {
+	// Name is unique in an engine.
+	Name() string
+	// Hook gives the options of the hook for an event, nil when the extension does not handle it. The answer must not change.
+	Hook(event wire.Event) *wire.Hook
+	// Handle answers one event. The result has the type that [Kind.Result] names for the event's kind; nil means no
+	// opinion. When ev.Check is not nil, Handle gives it the result before it returns, and treats an error as an output
+	// that is not valid. It must not keep ev, nor change what it points to.
+	Handle(ctx context.Context, ev *Event) (any, Usage, error)
+	// Close frees the extension.
+	Close(ctx context.Context) error
+}
+
+// Event is one event on its way to one extension.
+type Event struct {
+	Kind wire.Event
+	// Payload is *wire.ToolCallEvent, *wire.ToolResultEvent, *ContextEvent, an agentcore.Event for the ten events of a
+	// run (message_end as *agentcore.MessageEnd), and for all other kinds a json.RawMessage: the payload as an object.
+	Payload any
+	// At is the moment of the run.
+	At wire.Moment
+	// Check refuses a result that the event's circumstances do not allow, such as arguments that do not fit the tool's
+	// schema. nil: nothing to check.
+	Check func(result any) error
+}
+
+// Usage is what handling an event took.
+type Usage struct {
+	Duration time.Duration
+	Fuel     uint64 // 0 for Go code
+	// Fresh says that the extension had lost its state: a fault had ended the instance before.
+	Fresh bool
+}
+
+// Outcome says what an extension's answer amounted to. The zero value means unset; String gives the word used in
+// output.
+type Outcome uint8
+
+// The outcomes.
+const (
+	OutcomeNone    Outcome = iota + 1 // no opinion
+	OutcomeBlock                      // blocked, cancelled, refused
+	OutcomeAsk                        // put to a person
+	OutcomeRewrite                    // changed what it was asked about
+	OutcomeFault                      // failed
+)
+
+// String is the word used in output.
+func (o Outcome) String() string {
+	switch o {
+	case OutcomeNone:
+		return "allow"
+	case OutcomeBlock:
+		return "block"
+	case OutcomeAsk:
+		return "ask"
+	case OutcomeRewrite:
+		return "rewrite"
+	case OutcomeFault:
+		return "fault"
+	default:
+		return "unset"
+	}
+}
+
+// Record says what one extension answered to one event and what came of it.
+type Record struct {
+	Extension  string
+	Event      wire.Event
+	Tool       string // for tool_call and tool_result
+	ToolCallID string
+	Outcome    Outcome
+	// Reason is the block's reason, the question, the fault's text, or a summary of what was changed.
+	Reason string
+	Usage  Usage
+	// Monitor says that the answer was recorded and changed nothing.
+	Monitor bool
+	// Round is 0 for the first time that the extension was asked, then the number of the recheck.
+	Round int
+	Err   error // for OutcomeFault
+}
