@@ -17,9 +17,9 @@ import (
 const (
 	// maxTimeoutSeconds is the longest time-out that is accepted. Reference: dist/core/tools/bash.js, 0.85.0.
 	maxTimeoutSeconds = math.MaxInt32 / 1000.0
-	// drainIdle is how long the pipe of a command that has ended may be silent before it is given up: a process in the
+	// defaultDrainIdle is how long the pipe of a command that has ended may be silent before it is given up: a process in the
 	// background may hold it open for ever. Reference: dist/utils/child-process.js, 0.85.0.
-	drainIdle = 100 * time.Millisecond
+	defaultDrainIdle = 100 * time.Millisecond
 	// drainMax ends the reading after the command's end even if a process in the background goes on printing.
 	drainMax = 5 * time.Second
 	// killWait is how long a killed command may take to end; one that hangs in the kernel is left behind.
@@ -93,8 +93,13 @@ func (s *toolset) bash(ctx context.Context, _ string, raw json.RawMessage, updat
 	update(&agentcore.ToolResult{Content: []agentcore.Block{}})
 
 	out := newOutput(!s.withhold("bash"), s.outputDir, s.maxFullOutput)
+	reported := int64(0)
 	end := s.run(ctx, command, timeout, out, func() {
 		part := out.show()
+		if part.total == reported {
+			return
+		}
+		reported = part.total
 		// The details of a bash result always encode: they hold numbers and a path.
 		result, err := textResult(part.text, bashDetailsOf(part))
 		if err == nil {
@@ -224,7 +229,7 @@ func (s *toolset) follow(ctx context.Context, cmd *exec.Cmd, timeout time.Durati
 		select {
 		case <-f.fresh:
 			if exited == nil {
-				idle = time.After(drainIdle)
+				idle = time.After(s.drainIdle)
 			}
 			if quiet != nil {
 				unreported = true
@@ -248,7 +253,7 @@ func (s *toolset) follow(ctx context.Context, cmd *exec.Cmd, timeout time.Durati
 			})
 		case exit = <-exited:
 			exited, deadline = nil, nil
-			idle, giveUp = time.After(drainIdle), time.After(drainMax)
+			idle, giveUp = time.After(s.drainIdle), time.After(drainMax)
 		case <-drained:
 			drained = nil
 		case <-idle:

@@ -42,7 +42,7 @@ func prepareEdit(raw json.RawMessage) (json.RawMessage, error) {
 	}
 	args, err := parseArguments(raw)
 	if err != nil {
-		return raw, nil
+		return raw, nil //nolint:nilerr // what is wrong with the arguments is for validation to say
 	}
 	edits, changed := args["edits"], false
 	var inString string
@@ -58,8 +58,10 @@ func prepareEdit(raw json.RawMessage) (json.RawMessage, error) {
 			return nil, fmt.Errorf("encode the edit: %w", err)
 		}
 		var listed []json.RawMessage
-		if len(edits) > 0 && json.Unmarshal(edits, &listed) != nil {
-			return raw, nil
+		if len(edits) > 0 {
+			if err := json.Unmarshal(edits, &listed); err != nil {
+				return raw, nil //nolint:nilerr // as above
+			}
 		}
 		if edits, err = json.Marshal(append(listed, single)); err != nil {
 			return nil, fmt.Errorf("encode the edits: %w", err)
@@ -175,9 +177,12 @@ func readForEdit(path string) (text string, err error) {
 	if info.Size() > maxEditBytes {
 		return "", fmt.Errorf("%s has %s; edit works on files of at most %s", path, byteSize(info.Size()), byteSize(maxEditBytes))
 	}
-	data, err := io.ReadAll(io.LimitReader(file, maxEditBytes))
+	data, err := io.ReadAll(io.LimitReader(file, maxEditBytes+1))
 	if err != nil {
 		return "", err
+	}
+	if len(data) > maxEditBytes {
+		return "", fmt.Errorf("%s is growing; edit works on files of at most %s", path, byteSize(maxEditBytes))
 	}
 	if bytes.IndexByte(data[:min(len(data), sniffBytes)], 0) >= 0 {
 		return "", fmt.Errorf("%s is a binary file", path)

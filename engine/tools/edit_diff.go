@@ -41,7 +41,8 @@ func newDiff(before string, changes []change) *diff {
 	shift := 0
 	for i := 0; i < len(changes); {
 		from := lineOf(starts, changes[i].from)
-		to, j, text := from, i, ""
+		to, j := from, i
+		var text string
 		for {
 			for ; j < len(changes) && (j == i || changes[j].from < starts[to]); j++ {
 				to = max(to, lineEnd(starts, changes[j].to))

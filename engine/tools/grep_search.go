@@ -56,6 +56,7 @@ func (g *grepSearch) file(ctx context.Context, path, name string, named bool) (e
 type grepLine struct {
 	number int
 	text   string
+	cut    bool
 }
 
 func (g *grepSearch) lines(ctx context.Context, in *bufio.Reader, name string) error {
@@ -79,26 +80,26 @@ func (g *grepSearch) lines(ctx context.Context, in *bufio.Reader, name string) e
 				return fs.SkipAll
 			}
 			for _, b := range before {
-				if !g.out.add(fmt.Sprintf("%s-%d- %s", name, b.number, b.text)) {
+				if !g.add(name, "-", b) {
 					return fs.SkipAll
 				}
 			}
 			before = before[:0]
-			if !g.out.add(fmt.Sprintf("%s:%d: %s", name, number, g.cut(text))) {
+			if !g.add(name, ":", cutLine(number, text)) {
 				return fs.SkipAll
 			}
 			g.matches++
 			after = g.context
 		case after > 0:
 			after--
-			if !g.out.add(fmt.Sprintf("%s-%d- %s", name, number, g.cut(text))) {
+			if !g.add(name, "-", cutLine(number, text)) {
 				return fs.SkipAll
 			}
 		case g.context > 0:
 			if len(before) == g.context {
 				before = append(before[:0], before[1:]...)
 			}
-			before = append(before, grepLine{number, g.cut(text)})
+			before = append(before, cutLine(number, text))
 		}
 	}
 }
@@ -127,18 +128,26 @@ func (g *grepSearch) line(ctx context.Context, in *bufio.Reader, buf []byte) ([]
 	}
 }
 
-// cut is a line as the result shows it.
-func (g *grepSearch) cut(line []byte) string {
+// add prints a line; false: the result is full.
+func (g *grepSearch) add(name, mark string, line grepLine) bool {
+	if !g.out.add(fmt.Sprintf("%s%s%d%s %s", name, mark, line.number, mark, line.text)) {
+		return false
+	}
+	g.cutLines = g.cutLines || line.cut
+	return true
+}
+
+// cutLine is a line as the result shows it.
+func cutLine(number int, line []byte) grepLine {
 	chars := 0
 	for at := 0; at < len(line); chars++ {
 		if chars == maxMatchChars {
-			g.cutLines = true
-			return string(appendValid(nil, line[:at])) + " … [line cut]"
+			return grepLine{number, string(appendValid(nil, line[:at])) + " … [line cut]", true}
 		}
 		_, size := utf8.DecodeRune(line[at:])
 		at += size
 	}
-	return string(appendValid(nil, line))
+	return grepLine{number, string(appendValid(nil, line)), false}
 }
 
 func (g *grepSearch) result(notes []string) (*agentcore.ToolResult, error) {

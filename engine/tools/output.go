@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"unicode/utf8"
 )
@@ -46,7 +47,7 @@ func (o *output) write(p []byte) {
 	o.saveRaw(p)
 	piece := p
 	if len(o.carry) > 0 {
-		piece = append(o.carry, p...)
+		piece = slices.Concat(o.carry, p)
 		o.carry = nil
 	}
 	if whole := wholeRunes(piece); whole < len(piece) {
@@ -163,6 +164,7 @@ func (o *output) stopFile(err error) {
 // shown is the part of an output that a result shows.
 type shown struct {
 	text       string
+	total      int64       // bytes of the whole text
 	truncation *truncation // nil when nothing was cut
 	fullPath   string      // "" when there is no file
 	note       string      // what a final result says about the cut; "" without one
@@ -173,7 +175,7 @@ func (o *output) show() shown {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.cut() {
-		return shown{text: string(o.text)}
+		return shown{text: string(o.text), total: o.bytes}
 	}
 	text := bytes.TrimSuffix(o.text, []byte{'\n'})
 	total := o.lines()
@@ -199,7 +201,7 @@ func (o *output) show() shown {
 	cut.OutputBytes = len(text)
 	cut.OutputLines = bytes.Count(text, []byte{'\n'}) + 1
 
-	result := shown{text: string(text), truncation: cut, fullPath: o.filePath}
+	result := shown{text: string(text), total: o.bytes, truncation: cut, fullPath: o.filePath}
 	if cut.LastLinePartial {
 		size := o.lastLine
 		if size == 0 {

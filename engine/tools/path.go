@@ -37,11 +37,11 @@ func (s *toolset) resolve(path string) (string, error) {
 func preparePath(raw json.RawMessage) (json.RawMessage, error) {
 	args, err := parseArguments(raw)
 	if err != nil || !args.has("path") {
-		return raw, nil // whatever is wrong with the arguments is for validation to say
+		return raw, nil //nolint:nilerr // what is wrong with the arguments is for validation to say
 	}
 	path, err := args.text("path")
 	if err != nil || len(path) < 2 || path[0] != '@' {
-		return raw, nil
+		return raw, nil //nolint:nilerr // as above
 	}
 	if args["path"], err = json.Marshal(path[1:]); err != nil {
 		return nil, fmt.Errorf("encode the path: %w", err)

@@ -11,9 +11,10 @@ import (
 // openNonblock keeps open(2) from waiting for the writer of a FIFO.
 const openNonblock = syscall.O_NONBLOCK
 
-// ownGroup makes the command the leader of a new process group.
+// ownGroup makes the command the leader of a new session, and so of a new process group. Without a terminal of its own,
+// a command that wants to ask a person for a password fails instead of waiting for ever.
 func ownGroup(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 }
 
 // killGroup ends the command and all its descendants that stayed in its group. A descendant that made a session of its

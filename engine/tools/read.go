@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"weir/agentcore"
 )
@@ -118,7 +119,7 @@ func readImage(file *os.File, head []byte, mime string, size int64) (*agentcore.
 	if err != nil {
 		return nil, fmt.Errorf("read: %w", err)
 	}
-	data := append(head, rest...)
+	data := slices.Concat(head, rest)
 	if len(data) > maxImage {
 		size = int64(len(data))
 		return tooLarge()

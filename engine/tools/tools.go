@@ -81,12 +81,27 @@ type toolset struct {
 	maxFullOutput  int64
 	withhold       func(tool string) bool
 	updateInterval time.Duration
+	drainIdle      time.Duration
 	files          fileLocks
 }
 
 // New returns the tools read, bash, edit, write, grep, find and ls, in this order, working in c.Cwd. It fails as
 // c.Validate does. The tools belong to the caller and must not be changed once an agent has them.
 func New(c Config) ([]*agentcore.Tool, error) {
+	s, err := newToolset(c)
+	if err != nil {
+		return nil, err
+	}
+	return s.tools(), nil
+}
+
+func (s *toolset) tools() []*agentcore.Tool {
+	return []*agentcore.Tool{
+		s.readTool(), s.bashTool(), s.editTool(), s.writeTool(), s.grepTool(), s.findTool(), s.lsTool(),
+	}
+}
+
+func newToolset(c Config) (*toolset, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -96,7 +111,7 @@ func New(c Config) ([]*agentcore.Tool, error) {
 	}
 	s := &toolset{
 		cwd: cwd, shell: c.Shell, env: c.Env, outputDir: c.OutputDir, maxFullOutput: c.MaxFullOutput,
-		withhold: c.WithholdFullOutput, updateInterval: c.UpdateInterval,
+		withhold: c.WithholdFullOutput, updateInterval: c.UpdateInterval, drainIdle: defaultDrainIdle,
 	}
 	if s.env == nil {
 		s.env = os.Environ()
@@ -104,6 +119,8 @@ func New(c Config) ([]*agentcore.Tool, error) {
 	s.home = homeOf(s.env)
 	if s.shell == "" {
 		s.shell = defaultShell()
+	} else if s.shell, err = shellPath(s.shell); err != nil {
+		return nil, fmt.Errorf("shell: %w", err)
 	}
 	if s.outputDir == "" {
 		s.outputDir = os.TempDir()
@@ -117,9 +134,16 @@ func New(c Config) ([]*agentcore.Tool, error) {
 	if s.updateInterval == 0 {
 		s.updateInterval = DefaultUpdateInterval
 	}
-	return []*agentcore.Tool{
-		s.readTool(), s.bashTool(), s.editTool(), s.writeTool(), s.grepTool(), s.findTool(), s.lsTool(),
-	}, nil
+	return s, nil
+}
+
+// shellPath makes a path of a shell that was given by name or by a path relative to the process's folder.
+func shellPath(shell string) (string, error) {
+	path, err := exec.LookPath(shell)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(path)
 }
 
 // defaultShell follows the reference's order: /bin/bash, bash on PATH, sh (dist/utils/shell.d.ts, 0.85.0).

@@ -26,8 +26,10 @@ func Parse(path, text string) (*Script, error) {
 	}
 	found, tooDeep := locate(text)
 	if tooDeep != nil {
-		return nil, Errors{{File: path, Line: tooDeep.line, Column: tooDeep.column,
-			Message: fmt.Sprintf("nested more than %d levels deep", maxNesting)}}
+		return nil, Errors{{
+			File: path, Line: tooDeep.line, Column: tooDeep.column,
+			Message: fmt.Sprintf("nested more than %d levels deep", maxNesting),
+		}}
 	}
 	p.places = found
 	var document map[string]any

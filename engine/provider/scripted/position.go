@@ -41,14 +41,14 @@ func locate(text string) (found positions, tooDeep *position) {
 	s := &scanner{text: text, line: 1, counts: map[string]int{}, found: positions{}}
 	table := ""
 	for s.at < len(text) && s.tooDeep == nil {
-		switch c := text[s.at]; {
-		case c == '\n':
+		switch text[s.at] {
+		case '\n':
 			s.newline()
-		case c == ' ' || c == '\t' || c == '\r':
+		case ' ', '\t', '\r':
 			s.at++
-		case c == '#':
+		case '#':
 			s.rest()
-		case c == '[':
+		case '[':
 			table = s.header()
 		default:
 			s.statement(table)

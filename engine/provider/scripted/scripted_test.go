@@ -301,7 +301,7 @@ func TestPausesPassAndEndWithTheContext(t *testing.T) {
 func TestEmitErrorsComeBack(t *testing.T) {
 	broken := errors.New("listener")
 	p := parse(t, "[[response]]\ntext = 'a b'\n[[response.call]]\ntool = 't'").Provider()
-	total := 0
+	var total int
 	for fail := 0; ; fail++ {
 		p.next = 0
 		n := 0
