@@ -74,7 +74,7 @@ type HTTPRequest struct {
 	Method  string // "" means GET
 	URL     string
 	Headers []Header
-	Body    string
+	Body    string // bytes
 }
 
 // Header is a header of a request.
@@ -82,9 +82,10 @@ type Header struct{ Name, Value string }
 
 // HTTPResponse is a response of any status.
 type HTTPResponse struct {
-	Status  int
+	Status int
+	// Headers is an object; names are in lower case.
 	Headers Value
-	Body    string
+	Body    string // bytes
 }
 
 // HTTP makes a request. Needs a grant http that names its method and host; a
@@ -98,8 +99,15 @@ func HTTP(r HTTPRequest) (HTTPResponse, error) {
 		headers = append(headers, Field{h.Name, String(h.Value)})
 	}
 	v, err := request("http", hostfn.HTTP, "request", Field{"method", String(r.Method)}, Field{"url", String(r.URL)},
-		Field{"headers", Object(headers...)}, Field{"body", optional(r.Body)})
-	return HTTPResponse{int(v.Get("status").Int(0)), v.Get("headers"), v.Get("body").Str()}, err
+		Field{"headers", Object(headers...)}, Field{"body", base64(r.Body)})
+	if err != nil {
+		return HTTPResponse{}, err
+	}
+	body, ok := unbase64(v.Get("body").Str())
+	if !ok {
+		return HTTPResponse{}, answerText("http: the body of the response is not base64")
+	}
+	return HTTPResponse{int(v.Get("status").Int(0)), v.Get("headers"), body}, nil
 }
 
 // FileRead returns the text of a file below a folder of the grant read.

@@ -75,7 +75,7 @@ func Terminate(reason string) Decision {
 }
 
 // Ask puts the call to a person; without one it is blocked. The message, more
-// words than the title, may be "".
+// words than the title, may be ""; the title may not.
 func Ask(title, message string) Decision {
 	return Decision{kind: decisionAsk, words: title, message: message}
 }
@@ -134,6 +134,9 @@ func (c *call) decide(d Decision) (err error) {
 		c.out = append(c.out, '}')
 		return nil
 	case decisionAsk:
+		if d.words == "" {
+			return answerText("Ask without a title: say what the person is asked")
+		}
 		c.out = append(c.out, `{"ask":{"title":`...)
 		c.out = appendWords(c.out, d.words)
 		if d.message != "" {
