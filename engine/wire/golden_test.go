@@ -61,7 +61,7 @@ func goldenOutputs(t *testing.T, file string, parse func(out []byte) (any, error
 	}
 }
 
-func readJSON(t *testing.T, file string, v any) {
+func readJSON(t testing.TB, file string, v any) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", file))
 	if err != nil {

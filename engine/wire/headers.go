@@ -9,6 +9,14 @@ type HeaderEdit struct {
 	Value *string
 }
 
+// Header is one header of a provider request.
+type Header struct {
+	Name  string
+	Value string
+}
+
+func sameHeader(a, b string) bool { return strings.EqualFold(a, b) }
+
 // ParseBeforeProviderHeaders reads the answer of a before_provider_headers hook: edits in the order in which the guest
 // wrote them; nil to keep all. Names must be HTTP tokens and differ in more than case; values must not hold control
 // characters, since they would split the request.
@@ -45,7 +53,12 @@ func ParseBeforeProviderHeaders(out []byte) ([]HeaderEdit, error) {
 			if r.peek() == 'n' {
 				r.skip()
 			} else {
-				v := r.checked(validHeaderValue, "a header's value must not hold control characters")
+				at := r.pos
+				v := r.string()
+				if r.err == nil && !validHeaderValue(v) {
+					// The value is not repeated: it may be a key.
+					r.fail(at, "a header's value must not hold control characters")
+				}
 				e.Value = &v
 			}
 			if r.err != nil {

@@ -136,7 +136,7 @@ func ParseMessageEnd(out []byte, role agentcore.Role, timestamp int64) (*agentco
 		at := r.pos
 		m := r.message(true)
 		if r.err == nil && m.role != role {
-			r.fail(at, "a message_end hook cannot change the role "+quoteShort(string(role)))
+			r.fail(at, "want a message of role "+quoteShort(string(role))+", got "+string(m.role)+"; a role cannot be changed")
 			return
 		}
 		msg = r.finish(m, at, timestamp)

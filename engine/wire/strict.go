@@ -87,7 +87,7 @@ func (r *reader) failMissing(f *fields, key string) {
 func (r *reader) root() bool {
 	r.space()
 	if r.pos == len(r.src) {
-		r.fail(r.pos, "empty output; no opinion is {}")
+		r.fail(r.pos, "empty output; want a JSON object, at least {}")
 		return false
 	}
 	if !utf8.Valid(r.src) {

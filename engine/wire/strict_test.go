@@ -22,8 +22,8 @@ func TestStrict(t *testing.T) {
 		{"depth 64", deep(64), ""},
 		{"largest number", `{"input":{"n":1.7976931348623157e308}}`, ""},
 
-		{"empty", ``, "empty output; no opinion is {} (at byte 0)"},
-		{"blank", "  \n", "empty output; no opinion is {} (at byte 3)"},
+		{"empty", ``, "empty output; want a JSON object, at least {} (at byte 0)"},
+		{"blank", "  \n", "empty output; want a JSON object, at least {} (at byte 3)"},
 		{"null", `null`, "want an object, got null (at byte 0)"},
 		{"array", `[]`, "want an object, got an array (at byte 0)"},
 		{"string", `"{}"`, "want an object, got a string (at byte 0)"},
