@@ -23,6 +23,9 @@ type grepSearch struct {
 	context int
 	limit   int
 
+	in  *bufio.Reader // used for one file after the other, like buf
+	buf []byte
+
 	out        list
 	matches    int
 	limited    bool // there is a match more than the limit
@@ -39,8 +42,11 @@ func (g *grepSearch) file(ctx context.Context, path, name string, named bool) (e
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	in := bufio.NewReaderSize(file, 64<<10)
-	head, err := in.Peek(sniffBytes)
+	if g.in == nil {
+		g.in = bufio.NewReaderSize(nil, 64<<10)
+	}
+	g.in.Reset(file)
+	head, err := g.in.Peek(sniffBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
@@ -50,7 +56,7 @@ func (g *grepSearch) file(ctx context.Context, path, name string, named bool) (e
 		}
 		return nil
 	}
-	return g.lines(ctx, in, name)
+	return g.lines(ctx, name)
 }
 
 type grepLine struct {
@@ -59,19 +65,17 @@ type grepLine struct {
 	cut    bool
 }
 
-func (g *grepSearch) lines(ctx context.Context, in *bufio.Reader, name string) error {
+func (g *grepSearch) lines(ctx context.Context, name string) error {
 	var before []grepLine // the last lines that were not printed, at most context of them
 	after := 0            // lines still to print after the last match
-	var buf []byte
 	for number := 1; ; number++ {
-		line, err := g.line(ctx, in, buf[:0])
+		line, err := g.line(ctx)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		buf = line
 		text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\r'})
 		switch {
 		case g.re.Match(text):
@@ -104,24 +108,25 @@ func (g *grepSearch) lines(ctx context.Context, in *bufio.Reader, name string) e
 	}
 }
 
-// line reads a line with its newline into buf; of one longer than maxGrepLine the rest is dropped.
-func (g *grepSearch) line(ctx context.Context, in *bufio.Reader, buf []byte) ([]byte, error) {
+// line reads a line with its newline; of one longer than maxGrepLine the rest is dropped. It is valid until the next call.
+func (g *grepSearch) line(ctx context.Context) ([]byte, error) {
+	g.buf = g.buf[:0]
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("aborted: %w", err)
 		}
-		piece, err := in.ReadSlice('\n')
-		if room := maxGrepLine - len(buf); len(piece) > room {
+		piece, err := g.in.ReadSlice('\n')
+		if room := maxGrepLine - len(g.buf); len(piece) > room {
 			piece = piece[:room]
 			g.longLines = true
 		}
-		buf = append(buf, piece...)
+		g.buf = append(g.buf, piece...)
 		switch {
 		case err == nil:
-			return buf, nil
+			return g.buf, nil
 		case errors.Is(err, bufio.ErrBufferFull):
-		case errors.Is(err, io.EOF) && len(buf) > 0:
-			return buf, nil
+		case errors.Is(err, io.EOF) && len(g.buf) > 0:
+			return g.buf, nil
 		default:
 			return nil, err
 		}

@@ -36,6 +36,7 @@
 // The life of a script:
 //  1. [Parse] checks everything and reports every mistake with its place; nothing has run yet.
 //  2. [Script.Provider] makes a model that stands at the first response. Each request takes the next one.
+//     Whoever retries a request that failed takes the next response too.
 //  3. A request after the last one is answered with an error message that says so.
 //
 // A script is immutable and may be used by many providers; a provider is safe for concurrent use. Nothing is random: the
