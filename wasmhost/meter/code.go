@@ -64,9 +64,11 @@ func (w *rewriter) typeOf(f uint32) (funcType, bool) {
 
 // function appends the rewritten body of one function, locals included.
 func (w *rewriter) function(b []byte, r *wasmbin.Reader, t funcType) []byte {
-	w.plan.localBytes, w.plan.paramBytes = 0, valueBytes(t.params)
+	w.plan.localBytes, w.plan.paramBytes, w.plan.wide = 0, valueBytes(t.params), false
 	total := uint64(0)
-	for range r.Count("runs of locals", 2) {
+	runs := r.Count("runs of locals", 2)
+	first := r.Pos()
+	for range runs {
 		at := r.Offset()
 		n := r.U32()
 		typ := r.Byte()
@@ -75,16 +77,32 @@ func (w *rewriter) function(b []byte, r *wasmbin.Reader, t funcType) []byte {
 			return b
 		}
 		w.plan.localBytes += int(n) * valueBytes([]byte{typ})
+		w.plan.wide = w.plan.wide || typ == v128Type
 	}
+	w.plan.begin(len(t.params) + int(total))
 	w.planBody(r)
 	if r.Err() != nil {
 		return b
 	}
 	src := r.Since(0)
-	b = append(b, src[:w.plan.code]...)
-
 	size := frameSize(&w.plan, t)
 	counted := w.plan.calls || size > leafFrame
+	added := byte(0)
+	if counted {
+		w.saved = uint32(len(t.params)) + uint32(total)
+		added++
+	}
+	if w.plan.tight {
+		w.left = uint32(len(t.params)) + uint32(total) + uint32(added)
+		added++
+	}
+	if added > 0 {
+		b = wasmbin.AppendU32(b, uint32(runs+1))
+		b = append(b, src[first:w.plan.code]...)
+		b = append(b, added, i64Type)
+	} else {
+		b = append(b, src[:w.plan.code]...)
+	}
 	w.info.MaxFrame = max(w.info.MaxFrame, size)
 	if !counted {
 		w.info.Leaves++
@@ -92,8 +110,13 @@ func (w *rewriter) function(b []byte, r *wasmbin.Reader, t funcType) []byte {
 	last := w.plan.code
 	for i := range w.plan.edits {
 		e := &w.plan.edits[i]
-		if e.kind == editNone || e.kind == editReturn && !counted {
+		switch e.kind {
+		case editNone, editMaybeBranch, editMaybeTable:
 			continue
+		case editReturn:
+			if !counted {
+				continue
+			}
 		}
 		b = append(b, src[last:e.off]...)
 		last = e.end
@@ -103,8 +126,10 @@ func (w *rewriter) function(b []byte, r *wasmbin.Reader, t funcType) []byte {
 			if e.arg == 0 && counted {
 				b = w.enter(b, w.plan.sites[0], size)
 				b = w.blockType(append(b, byte(wasmbin.OpBlock)), t.results)
+			} else if s := w.plan.sites[e.arg]; s.tight {
+				b = w.tightLoop(b, s, src[s.head:s.body])
 			} else {
-				b = w.charge(b, w.plan.sites[e.arg])
+				b = w.charge(b, s)
 			}
 		case editReplace, editInsert:
 			b = wasmbin.AppendU32(append(b, byte(wasmbin.OpCall)), e.arg)
@@ -112,18 +137,39 @@ func (w *rewriter) function(b []byte, r *wasmbin.Reader, t funcType) []byte {
 			b = wasmbin.AppendU32(append(b, byte(wasmbin.OpRefFunc)), e.arg)
 		case editReturn:
 			b = wasmbin.AppendU32(append(b, byte(wasmbin.OpBr)), e.arg)
+		case editEnd:
+			b = append(b, byte(wasmbin.OpEnd))
+		case editBranch:
+			b = wasmbin.AppendU32(append(b, src[e.off]), e.arg)
+		case editTable:
+			b = growTable(b, src[e.off:e.end], e.arg)
 		case editTailCall:
-			b = w.addDepth(b, size)
+			b = w.leave(b, size)
 			b = wasmbin.AppendU32(append(b, byte(wasmbin.OpReturnCall)), e.arg)
 		case editTailCallIn:
-			b = w.addDepth(b, size)
+			b = w.leave(b, size)
 			b = append(b, src[e.off:e.end]...)
 		}
 	}
 	b = append(b, src[last:]...)
 	if counted {
 		// The original's own end closes the block.
-		b = append(w.addDepth(b, size), byte(wasmbin.OpEnd))
+		b = append(w.leave(b, size), byte(wasmbin.OpEnd))
+	}
+	return b
+}
+
+// growTable appends a br_table with the labels from a first one on raised by one.
+func growTable(b, instr []byte, first uint32) []byte {
+	r := wasmbin.NewReader(instr, 0)
+	var in wasmbin.Instr
+	r.Instr(&in)
+	b = wasmbin.AppendU32(append(b, byte(wasmbin.OpBrTable)), uint32(len(in.Labels)-1))
+	for _, l := range in.Labels {
+		if l >= first {
+			l++
+		}
+		b = wasmbin.AppendU32(b, l)
 	}
 	return b
 }
@@ -146,6 +192,14 @@ func getGlobal(b []byte, g uint32) []byte {
 
 func setGlobal(b []byte, g uint32) []byte {
 	return wasmbin.AppendU32(append(b, byte(wasmbin.OpGlobalSet)), g)
+}
+
+func getLocal(b []byte, l uint32) []byte {
+	return wasmbin.AppendU32(append(b, byte(wasmbin.OpLocalGet)), l)
+}
+
+func setLocal(b []byte, l uint32) []byte {
+	return wasmbin.AppendU32(append(b, byte(wasmbin.OpLocalSet)), l)
 }
 
 func i64Const(b []byte, v int64) []byte {
@@ -177,10 +231,9 @@ func subtract(b []byte, global uint32, by int64) []byte {
 	return setGlobal(append(b, i64Sub), global)
 }
 
-// addDepth appends depth += by.
-func (w *rewriter) addDepth(b []byte, by int64) []byte {
-	b = i64Const(getGlobal(b, w.depth), by)
-	return setGlobal(append(b, i64Add), w.depth)
+// leave appends depth = saved + size.
+func (w *rewriter) leave(b []byte, size int64) []byte {
+	return setGlobal(append(i64Const(getLocal(b, w.saved), size), i64Add), w.depth)
 }
 
 // ifNegative appends a call of the slow path if the i64 on the stack is negative.
@@ -192,6 +245,9 @@ func (w *rewriter) ifNegative(b []byte) []byte {
 
 // charge appends the code of a site that is not the entry of a counted function.
 func (w *rewriter) charge(b []byte, s site) []byte {
+	if s.inside {
+		return w.chargeInside(b, s)
+	}
 	b = subtract(b, w.fuel, s.cost)
 	if s.checked {
 		b = w.ifNegative(getGlobal(b, w.fuel))
@@ -199,10 +255,32 @@ func (w *rewriter) charge(b []byte, s site) []byte {
 	return b
 }
 
+// tightLoop appends the code at the head of a loop without calls, whose instruction has just been copied. The call of the slow path inside the loop would make
+// the compiler store every variable of the loop on every turn. So the loop becomes two: the inner one only tests and charges, and where
+// the fuel is used up it goes to the head of the outer one, which calls. The test comes before the charge, lest a turn be charged twice.
+//
+// Inside, the fuel is in a local as well. The global is written at each charge and never read, since reading back what has just been written takes
+// longer than a turn of a short loop.
+func (w *rewriter) tightLoop(b []byte, s site, loop []byte) []byte {
+	b = w.ifNegative(getGlobal(b, w.fuel))
+	b = setLocal(getGlobal(b, w.fuel), w.left)
+	b = append(b, loop...)
+	b = append(i64Const(getLocal(b, w.left), 0), i64LtS, byte(wasmbin.OpBrIf), 1)
+	return w.chargeInside(b, s)
+}
+
+// chargeInside appends a charge inside a tight loop, which has no calls that could change the global.
+func (w *rewriter) chargeInside(b []byte, s site) []byte {
+	b = append(i64Const(getLocal(b, w.left), s.cost), i64Sub)
+	return setGlobal(wasmbin.AppendU32(append(b, byte(wasmbin.OpLocalTee)), w.left), w.fuel)
+}
+
 // enter appends the code at the entry of a function that counts depth. One test serves both globals: the sign of their union.
 func (w *rewriter) enter(b []byte, s site, size int64) []byte {
 	b = subtract(b, w.fuel, s.cost)
-	b = subtract(b, w.depth, size)
+	b = i64Const(getGlobal(b, w.depth), size)
+	b = wasmbin.AppendU32(append(b, i64Sub, byte(wasmbin.OpLocalTee)), w.saved)
+	b = setGlobal(b, w.depth)
 	b = getGlobal(getGlobal(b, w.fuel), w.depth)
 	return w.ifNegative(append(b, i64Or))
 }

@@ -5,7 +5,7 @@ import "weir/wasmhost/internal/wasmbin"
 // The price list, in units of fuel. One unit is about one instruction; two to three units take about a nanosecond on the machine of the measurements.
 const (
 	// Slack is how much code that may be skipped one site takes on.
-	Slack = 24
+	Slack = 16
 	// BulkPiece is the largest number of bytes that memory.fill, memory.copy and memory.init handle between two tests of the fuel.
 	BulkPiece = 1 << 20
 	// PageCost is the price of one page asked of memory.grow, granted or not.

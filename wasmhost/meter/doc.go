@@ -11,8 +11,8 @@
 //  4. Each time the fuel is used up, the guest calls Refill. It returns the next slice (more than zero), or panics, which ends the guest's call.
 //  5. When the guest's calls nest too deeply it calls Overflow, which must panic.
 //
-// Used fuel is the sum of the slices granted minus what is left in the fuel global. It depends on the module, its inputs and the slice size alone, never on
-// the machine or the engine. The host may read and set both globals between calls, never during one.
+// Used fuel is the sum of the slices granted minus what is left in the fuel global (which may be negative). It depends on the module and its inputs alone, not
+// on the size of the slices, the machine or the engine. The host may read and set both globals between calls, never during one.
 //
 // Instrument is a pure function and safe for concurrent use. The package needs nothing but the standard library and this module's binary reader.
 //
@@ -25,7 +25,8 @@
 // its site runs is charged there exactly. Code that may be skipped (an arm of an if, what follows a br_if) is charged in advance too while it is small: a
 // site takes on at most Slack units of such code, so the charge exceeds what is executed by at most that much each time a site is passed. Code beyond that gets a
 // site of its own at its beginning. Every site dominates what it pays for and lies in the same innermost loop, so nothing runs that has not been paid for.
-// Sites at entries and loop heads test whether the fuel is used up; others only subtract, unless a function is very long.
+// Sites at entries and loop heads test whether the fuel is used up; others only subtract, unless a function is very long. A loop without calls becomes two
+// nested ones: the inner turns and charges, the outer calls the host, so that the values of the loop stay in registers.
 //
 // # Instructions whose cost depends on an operand
 //

@@ -27,6 +27,8 @@ type rewriter struct {
 	labels     []uint32 // reused by every function
 	plan       plan     // reused by every function
 	body       []byte   // reused by every function
+	saved      uint32   // local of the current function that holds the depth inside it
+	left       uint32   // local of the current function that holds the fuel inside tight loops
 }
 
 func (m *module) rewrite(cfg Config) ([]byte, Info, *wasmbin.Error) {

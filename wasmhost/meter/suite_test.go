@@ -173,13 +173,19 @@ func (m *machine) used() int64 {
 
 func newMachine(ctx context.Context, t testing.TB, features api.CoreFeatures, metered, compiler bool) *machine {
 	t.Helper()
+	return newLimitedMachine(ctx, t, features, metered, compiler, 1<<16)
+}
+
+// newLimitedMachine is newMachine with a limit on the pages of each memory.
+func newLimitedMachine(ctx context.Context, t testing.TB, features api.CoreFeatures, metered, compiler bool, pages uint32) *machine {
+	t.Helper()
 	config := wazero.NewRuntimeConfigInterpreter()
 	if compiler {
 		config = wazero.NewRuntimeConfigCompiler()
 	}
 	m := &machine{metered: metered, slice: 1 << 20}
-	m.rt = wazero.NewRuntimeWithConfig(ctx, config.WithCoreFeatures(features))
-	m.check = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter().WithCoreFeatures(features))
+	m.rt = wazero.NewRuntimeWithConfig(ctx, config.WithCoreFeatures(features).WithMemoryLimitPages(pages))
+	m.check = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter().WithCoreFeatures(features).WithMemoryLimitPages(pages))
 	if !metered {
 		return m
 	}

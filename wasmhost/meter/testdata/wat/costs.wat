@@ -1,0 +1,22 @@
+;; Functions whose price is known.
+(module
+  (memory 64 128)
+  (table 10 funcref)
+  (func $empty (export "empty"))
+  (func (export "four") (drop (i32.add (i32.const 1) (i32.const 2))) (nop) (block))
+  (func (export "divide") (param i32) (result i32) (i32.div_u (i32.const 9) (local.get 0)))
+  (func (export "call") (call $empty))
+  (func (export "small_if") (param i32) (if (local.get 0) (then (drop (i32.const 1)))))
+  (func (export "large_if") (param i32)
+    (if (local.get 0) (then
+      (drop (i32.const 1)) (drop (i32.const 1)) (drop (i32.const 1)) (drop (i32.const 1)) (drop (i32.const 1))
+      (drop (i32.const 1)) (drop (i32.const 1)) (drop (i32.const 1)) (drop (i32.const 1)) (drop (i32.const 1)))))
+  (func (export "after_branch") (param i32)
+    (br_if 0 (local.get 0))
+    (drop (i32.const 1)) (drop (i32.const 1)) (drop (i32.const 1)) (drop (i32.const 1)) (drop (i32.const 1))
+    (drop (i32.const 1)) (drop (i32.const 1)) (drop (i32.const 1)) (drop (i32.const 1)) (drop (i32.const 1)))
+  (func (export "loop") (param i32)
+    (loop (br_if 0 (local.tee 0 (i32.sub (local.get 0) (i32.const 1))))))
+  (func (export "fill") (param i32) (memory.fill (i32.const 0) (i32.const 1) (local.get 0)))
+  (func (export "grow") (param i32) (drop (memory.grow (local.get 0))))
+  (func (export "table_fill") (param i32) (table.fill 0 (i32.const 0) (ref.null func) (local.get 0))))
