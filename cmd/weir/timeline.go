@@ -104,7 +104,7 @@ func (t *timeline) result(ev *agentcore.ToolExecutionEnd) {
 			lines[i] = string(r[:159]) + "…"
 		}
 	}
-	t.printf("      %s %s%s\n", mark, strings.Join(lines, "\n        "), more)
+	t.printf("      %s %s %s%s\n", mark, ev.ToolName, strings.Join(lines, "\n        "), more)
 }
 
 // record shows an extension's answer: always for a tool call, elsewhere when it did something.

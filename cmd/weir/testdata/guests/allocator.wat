@@ -1,0 +1,13 @@
+;; A gate that allocates for ever.
+(module
+  (import "extism:host/user" "weir_output_write" (func $output (param i32 i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 1024) "{\22abi\22:1,\22name\22:\22allocator\22,\22version\22:\221.0.0\22,\22hooks\22:{\22tool_call\22:{}}}")
+  (func (export "weir_describe") (result i32)
+    (call $output (i32.const 1024) (i32.const 71)) (i32.const 0))
+  (func (export "tool_call") (result i32)
+    (loop $again
+      (if (i32.eq (memory.grow (i32.const 1)) (i32.const -1)) (then (unreachable)))
+      (br $again))
+    (i32.const 0))
+)
