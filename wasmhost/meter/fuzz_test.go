@@ -1,6 +1,7 @@
 package meter_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -94,6 +95,10 @@ type trial struct {
 // sameEverywhere runs a module in four ways and compares. It reports whether the module could be instantiated.
 func sameEverywhere(t *testing.T, wasm []byte, seed uint64) bool {
 	t.Helper()
+	if bytes.Contains(wasm, []byte{0xfc, 15}) {
+		// Without the meter nothing stops table.grow from asking for 32 GB, which ends the process.
+		return false
+	}
 	var trials []trial
 	for _, compiler := range []bool{false, true} {
 		for _, metered := range []bool{true, false} {

@@ -115,8 +115,8 @@ func (w *rewriter) helperBody(h helper) []byte {
 	case helperTableCharge:
 		a.chargeTop(func() { a.misc(wasmbin.OpTableSize, h.index); a.op(extendU) }, 1)
 	case helperTableGrowCharge:
-		// wazero copies a table that grows.
-		a.chargeTop(func() { a.i64(1 << 27) }, 1)
+		// More than the largest table allowed fails at once.
+		a.chargeTop(func() { a.i64(int64(w.cfg.TableElements)) }, 1)
 	}
 	return a.b
 }

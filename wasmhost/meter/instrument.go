@@ -22,13 +22,17 @@ const (
 // DefaultDepth is the native stack that a guest may use when Config.Depth is zero, in bytes.
 const DefaultDepth = 8 << 20
 
+// DefaultTableElements is the size that a table may grow to when Config.TableElements is zero.
+const DefaultTableElements = 100_000
+
 // Config holds the choices that end up in the rewritten module. The zero value is usable.
 type Config struct {
 	// Depth is how much native stack the guest's calls may take, in bytes; 0 means DefaultDepth, and negative is an error. It is the initial value of the
 	// depth global.
 	Depth int64
-	// TableElements lowers the declared maximum of the guest's own tables, in elements, so that table.grow beyond it returns -1; 0 leaves them as they
-	// are. A table whose declared minimum is larger keeps its minimum as maximum: refusing it is the screen's job.
+	// TableElements lowers the declared maximum of the guest's own tables, in elements, so that table.grow beyond it returns -1; 0 means
+	// DefaultTableElements. wazero itself sets no limit: one table.grow can ask Go for 32 GB, which ends the process. A table whose declared minimum
+	// is larger keeps its minimum as maximum: refusing it is the screen's job. An imported table is limited by the module that defines it.
 	TableElements uint32
 }
 
@@ -63,6 +67,9 @@ func Instrument(wasm []byte, cfg Config) ([]byte, Info, error) {
 	}
 	if cfg.Depth == 0 {
 		cfg.Depth = DefaultDepth
+	}
+	if cfg.TableElements == 0 {
+		cfg.TableElements = DefaultTableElements
 	}
 	m, err := parse(wasm)
 	if err != nil {

@@ -10,6 +10,9 @@ const (
 	i64Type  = 0x7e
 	v128Type = 0x7b
 	empty    = 0x40
+
+	funcref   = 0x70
+	externref = 0x6f
 )
 
 // rewriter carries the state of one rewrite.
@@ -181,13 +184,15 @@ func grownVector(r *wasmbin.Reader, by int) []byte {
 }
 
 func (w *rewriter) tables(r *wasmbin.Reader) []byte {
-	if w.cfg.TableElements == 0 {
-		return r.Bytes(r.Len())
-	}
 	n := r.Count("tables", 3)
 	b := wasmbin.AppendU32(nil, uint32(n))
-	for range n {
-		b = append(b, r.Byte())
+	for i := 0; i < n && r.Err() == nil; i++ {
+		at := r.Offset()
+		typ := r.Byte()
+		if typ != funcref && typ != externref {
+			r.FailAt(at, "table of type %#x is not supported", typ)
+		}
+		b = append(b, typ)
 		minimum, maximum, bounded := skipLimits(r, "table")
 		if limit := max(w.cfg.TableElements, minimum); !bounded || maximum > limit {
 			maximum = limit
