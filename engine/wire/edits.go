@@ -155,7 +155,7 @@ const (
 // index; at len(before) they append. An element of messages that is equal to an original that no element has named yet, as a
 // JSON value, is that original; another copy of it is a message like any other. A message of the guest's that has no
 // timestamp gets one: of the message it replaces, of the one it is inserted before (the last one at the end), of the
-// element before it (0 for the first).
+// element before it (0 for the first). A replacement keeps the ID of what it replaces; other new messages have none.
 //
 // An index out of range, an index dropped or replaced twice, a ref twice and a message of a wrong shape are an
 // [*OutputError]. Pairs and roles are [ContextResult.Gate]'s business.
@@ -185,8 +185,9 @@ func (c *ContextResult) Apply(before []*agentcore.Message) ([]*agentcore.Message
 			copied++
 		case opReplace:
 			p := c.replace[o.order]
-			m := r.finish(p.msg, p.at, timestamp(before[at]))
-			after = append(after, m)
+			if m := r.finish(p.msg, p.at, timestamp(before[at])); m != nil {
+				after = append(after, m.WithID(before[at].ID()))
+			}
 			copied++
 		}
 	}

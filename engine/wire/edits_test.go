@@ -102,6 +102,22 @@ func edit(before []*agentcore.Message, out string) (after []*agentcore.Message, 
 	return after, c.Gate(before, after)
 }
 
+func TestReplacementKeepsTheID(t *testing.T) {
+	before := history(t, "u a u")
+	for i := range before {
+		before[i] = before[i].WithID(uint64(i + 7))
+	}
+	after, err := edit(before, expand(`{"replace":[{"at":1,"message":$a}],"insert":[{"at":0,"message":$c}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []uint64{0, 7, 8, 9} {
+		if got := after[i].ID(); got != want {
+			t.Errorf("message %d has id %d, want %d", i, got, want)
+		}
+	}
+}
+
 type contextCase struct {
 	Name string `json:"name"`
 	// Before and After are in the notation of history and notation; Edit may hold $word for a message of that kind

@@ -96,6 +96,8 @@ func TestEvents(t *testing.T) {
 		{"tool_execution_update, more", partial("one"), partialUpdate("one, two")},
 		{"tool_execution_update, the same", partial("one"), partialUpdate("one")},
 		{"tool_execution_update, other text", partial("one"), partialUpdate("two")},
+		{"tool_execution_update, more text and usage", &agentcore.ToolResult{Content: partial("one").Content, Usage: &agentcore.Usage{}}, partialUpdate("one, two")},
+		{"tool_execution_update, more text and details", &agentcore.ToolResult{Content: partial("one").Content, Details: []byte(`1`)}, partialUpdate("one, two")},
 		{"tool_execution_update, cut inside a character", partial("caf\xc3"), partialUpdate("café!")},
 	} {
 		b, err := enc.AppendToolExecutionUpdate(nil, at, c.ev, c.before)
