@@ -185,7 +185,7 @@ func demoProblems(dir, project, secret string, rep *report, requests []*agentcor
 		}
 	}
 	if stale != 4 {
-		problems = append(problems, fmt.Sprintf("the history holds %d of the 4 messages that the model was not shown", stale))
+		problems = append(problems, fmt.Sprintf("the history holds %d of the 4 status messages, of which the model was shown one", stale))
 	}
 	planted := filepath.Join(project, "service.env")
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -211,7 +211,7 @@ func printDemoEnd(s streams, dir string, kept bool, rep *report) {
 	fmt.Fprintf(s.out, "\nwhat you saw\n"+
 		"  guard-shell     stopped `rm -rf ~/*`; removing the build folder passed\n"+
 		"  redact-secrets  took the key in service.env out of what the tool returned: neither the model nor events.jsonl has it\n"+
-		"  prune-context   kept 4 stale status messages from the model; all %d messages are still in the history\n", len(rep.messages))
+		"  prune-context   kept 3 stale status messages from the model (the newest stays); all %d messages are still in the history\n", len(rep.messages))
 	if kept {
 		fmt.Fprintf(s.out, "kept: %s (project, weir.toml, events.jsonl)\n", dir)
 	} else {
