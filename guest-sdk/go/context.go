@@ -8,7 +8,7 @@ import "weir/guest-sdk/go/internal/scan"
 type Context struct {
 	Edits
 	event    Event
-	elements []string
+	elements []scan.Member
 }
 
 // Message returns a message; Absent when there is none at the index.
@@ -16,7 +16,7 @@ func (c *Context) Message(index int) Value {
 	if index < 0 || index >= len(c.elements) {
 		return Value{}
 	}
-	return Value{c.elements[index]}
+	return Value{c.elements[index].Value}
 }
 
 // Context is Event.Context.

@@ -90,12 +90,11 @@ func (j JSON) With(key string, value JSON) JSON {
 	b := make([]byte, 0, len(j)+len(key)+len(value)+8)
 	b = append(b, '{')
 	for _, m := range lastOnly(members) {
-		if m.Is(key) {
+		if m.Key == key {
 			continue
 		}
-		b = append(b, '"')
-		b = append(b, m.Key...)
-		b = append(b, '"', ':')
+		b = scan.AppendQuoted(b, m.Key)
+		b = append(b, ':')
 		b = append(b, m.Value...)
 		b = append(b, ',')
 	}

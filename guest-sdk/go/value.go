@@ -91,13 +91,12 @@ func (v Value) Elements() iter.Seq[Value] {
 		if v.Kind() != KindArray {
 			return
 		}
-		var few [8]string
-		elements, err := scan.Elements(v.text, few[:0])
+		elements, err := scan.Elements(v.text, nil)
 		if err != nil {
 			return
 		}
 		for _, e := range elements {
-			if !yield(Value{e}) {
+			if !yield(Value{e.Value}) {
 				return
 			}
 		}
@@ -111,13 +110,12 @@ func (v Value) Fields() iter.Seq2[string, Value] {
 		if v.Kind() != KindObject {
 			return
 		}
-		var few [8]scan.Member
-		members, err := scan.Members(v.text, few[:0])
+		members, err := scan.Members(v.text, nil)
 		if err != nil {
 			return
 		}
 		for _, m := range lastOnly(members) {
-			if !yield(strings.Clone(m.Name()), Value{m.Value}) {
+			if !yield(strings.Clone(m.Key), Value{m.Value}) {
 				return
 			}
 		}
@@ -186,11 +184,11 @@ func (v Value) With(key string, value JSON) JSON { return JSON(v.text).With(key,
 func lastOnly(members []scan.Member) []scan.Member {
 	last := make(map[string]int, len(members))
 	for i, m := range members {
-		last[m.Name()] = i
+		last[m.Key] = i
 	}
 	kept := members[:0]
 	for i, m := range members {
-		if last[m.Name()] == i {
+		if last[m.Key] == i {
 			kept = append(kept, m)
 		}
 	}

@@ -1,15 +1,11 @@
 package scan
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
-func hasEscape(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' {
-			return true
-		}
-	}
-	return false
-}
+func hasEscape(s string) bool { return strings.IndexByte(s, '\\') >= 0 }
 
 func resolve(s string) string {
 	if !hasEscape(s) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"math/bits"
 	"reflect"
 	"regexp"
 	"strconv"
@@ -84,16 +85,15 @@ func TestValueStopsEverywhere(t *testing.T) {
 	}
 }
 
-func TestPlain(t *testing.T) {
-	for n := range 20 {
+func TestSpecial(t *testing.T) {
+	for n := range 8 {
 		for c := range 256 {
-			s := strings.Repeat("~", n) + string([]byte{byte(c)}) + strings.Repeat(" ", 9)
-			want := len(s)
-			if c < 0x20 || c == '"' || c == '\\' || c >= 0x80 {
-				want = n
-			}
-			if got := plain(s, 0); got != want {
-				t.Fatalf("plain(%q) = %d, want %d", s, got, want)
+			b := []byte("~~~~  ~~")
+			b[n] = byte(c)
+			want := c < 0x20 || c == '"' || c == '\\' || c >= 0x80
+			got := special(Load64(string(b), 0))
+			if (got != 0) != want || want && bits.TrailingZeros64(got)>>3 != n {
+				t.Fatalf("special(%q) = %x", b, got)
 			}
 		}
 	}
@@ -177,7 +177,7 @@ func decode(s string) any {
 		}
 		m := map[string]any{}
 		for _, member := range members {
-			m[member.Name()] = decode(Find(members, member.Name()))
+			m[member.Key] = decode(Find(members, member.Key))
 		}
 		return m
 	case '[':
@@ -187,7 +187,7 @@ func decode(s string) any {
 		}
 		list := []any{}
 		for _, e := range elements {
-			list = append(list, decode(e))
+			list = append(list, decode(e.Value))
 		}
 		return list
 	case '"':
@@ -211,6 +211,10 @@ func FuzzScan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		value, err := Value(text)
+		r := reader{s: text}
+		if end := r.value(space(text, 0), 0); (err == nil) != (end >= 0 && space(text, end) == len(text)) {
+			t.Fatalf("the machine (%v) and the reader (%v) disagree: %q", err, r.problem, text)
+		}
 		if want := readable(text); want != (err == nil) {
 			t.Fatalf("accepted: %v (%v), want %v: %q", err == nil, err, want, text)
 		}
