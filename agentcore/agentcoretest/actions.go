@@ -22,6 +22,17 @@ type Scope struct {
 	Update func(result any) error
 	// Values are the layer's own things, such as the extension API.
 	Values map[string]any
+
+	// later are updates whose gate was open when they were registered: they come when the list next waits or ends.
+	later []func()
+}
+
+func (s *Scope) flush() {
+	later := s.later
+	s.later = nil
+	for _, f := range later {
+		f()
+	}
 }
 
 // Result is how a list of actions ended.
@@ -61,6 +72,10 @@ func (s *Scope) Run(actions []Action) (Result, error) {
 }
 
 func (s *Scope) do(a Action) error {
+	switch a.Do() {
+	case "wait", "tick", "awaitAbort", "join":
+		s.flush()
+	}
 	act, ok := s.Kit.World.Actions[a.Do()]
 	if !ok {
 		act, ok = s.Kit.control[a.Do()]
@@ -87,9 +102,12 @@ func (s *Scope) Signal() context.Context {
 	return s.Kit.World.Signal()
 }
 
-// yield lets calls that were started and not awaited go on: in JavaScript they stop at their first wait until their
-// starter waits too.
-func (k *Kit) yield() {
+// yield marks a place where JavaScript would let others go on. Calls that were started and not awaited have run up to
+// their own first such place and go on only now, when their starter reaches one. ctx is the scope's, or nil.
+func (k *Kit) yield(ctx context.Context) {
+	if ctx != nil {
+		k.Hold(ctx)
+	}
 	k.mu.Lock()
 	holds := k.holds
 	k.holds = nil
@@ -138,7 +156,7 @@ func (s *Scope) Call(name string, a Action, call func(ctx context.Context) (any,
 		k.settle()
 		return nil
 	}
-	k.yield()
+	k.yield(s.Context)
 	out := run(k.ctx)
 	if a["quiet"] == true {
 		return nil
@@ -186,7 +204,7 @@ func controlActions() map[string]ActionFunc {
 	return map[string]ActionFunc{
 		"open": func(s *Scope, a Action) error { s.Kit.Gates.Open(a.Text("gate")); return nil },
 		"wait": func(s *Scope, a Action) error {
-			s.Kit.yield()
+			s.Kit.yield(s.Context)
 			return s.Kit.Gates.Wait(a.Text("gate"))
 		},
 		"throw": func(_ *Scope, a Action) error {
@@ -204,17 +222,17 @@ func controlActions() map[string]ActionFunc {
 		"jitter": func(*Scope, Action) error { return nil },
 		"seq": func(s *Scope, a Action) error {
 			_, err := s.Run(a.Actions("actions"))
-			s.Kit.yield()
+			s.Kit.yield(s.Context)
 			return err
 		},
 		"tick": func(s *Scope, a Action) error {
-			s.Kit.yield()
+			s.Kit.yield(s.Context)
 			ms, _ := a["ms"].(float64)
 			s.Kit.Tick(ms)
 			return nil
 		},
 		"awaitAbort": func(s *Scope, _ Action) error {
-			s.Kit.yield()
+			s.Kit.yield(s.Context)
 			return s.awaitAbort()
 		},
 		"noteSignal": func(s *Scope, _ Action) error {
@@ -281,7 +299,7 @@ func join(s *Scope, a Action) error {
 	if j == nil {
 		return fmt.Errorf("no call was started as %q", name)
 	}
-	k.yield()
+	k.yield(s.Context)
 	select {
 	case <-j.done:
 	case <-k.closed:
@@ -304,15 +322,21 @@ func updateLater(s *Scope, a Action) error {
 		return err
 	}
 	k, update := s.Kit, s.Update
-	k.Go(func() {
-		if k.Gates.Wait(a.Text("after")) != nil {
-			return
-		}
+	report := func() {
 		if err := update(v); err != nil {
 			k.Fail(err)
 		}
 		if gate := a.Text("open"); gate != "" {
 			k.Gates.Open(gate)
+		}
+	}
+	if k.Gates.IsOpen(a.Text("after")) {
+		s.later = append(s.later, report)
+		return nil
+	}
+	k.Go(func() {
+		if k.Gates.Wait(a.Text("after")) == nil {
+			report()
 		}
 	})
 	return nil

@@ -107,7 +107,7 @@ func play(ctx context.Context, s *Scenario, layer Layer) (Outcome, error) {
 	if _, err := driver.Run(s.Input.Driver); err != nil {
 		k.Fail(fmt.Errorf("driver: %w", err))
 	}
-	k.yield()
+	k.yield(nil)
 	k.background.Wait()
 	outcome := k.outcome()
 	k.close()
@@ -271,6 +271,13 @@ func (g *Gates) Open(name string) {
 		g.opened[name] = true
 		close(gate)
 	}
+}
+
+// IsOpen says whether the gate is open.
+func (g *Gates) IsOpen(name string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.opened[name]
 }
 
 // Wait waits until the gate is open. The error says that the scenario is over.

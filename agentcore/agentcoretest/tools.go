@@ -57,6 +57,7 @@ func (k *Kit) NewTool(def *ToolDef, prepare func(ctx context.Context, s *Scope))
 			prepare(ctx, scope)
 		}
 		result, err := scope.Run(def.steps(callID))
+		scope.flush()
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		run.SawAbort = Aborted(ctx)
