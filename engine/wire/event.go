@@ -194,6 +194,9 @@ func (e *Encoder) AppendMessages(dst []byte, at Moment, messages []*agentcore.Me
 // for the kinds that have no method of their own. The error says that payload is no object; that it is valid JSON is the
 // caller's to know.
 func (e *Encoder) AppendPayload(dst []byte, at Moment, kind Event, payload json.RawMessage) ([]byte, error) {
+	if kind == 0 || int(kind) > EventCount {
+		return nil, fmt.Errorf("there is no event %d", kind)
+	}
 	body := bytes.TrimSpace(payload)
 	if len(body) < 2 || body[0] != '{' || body[len(body)-1] != '}' {
 		return nil, fmt.Errorf("%s: the payload is not a JSON object", kind)

@@ -132,6 +132,9 @@ func TestEventErrors(t *testing.T) {
 			t.Errorf("payload %q: %v", payload, err)
 		}
 	}
+	if _, err := enc.AppendPayload(nil, Moment{}, 0, []byte(`{}`)); err == nil {
+		t.Error("an event without a kind was encoded")
+	}
 	bad := agentcore.NewMessage(&agentcore.ToolResultMessage{Details: []byte(`{`)})
 	if _, err := enc.AppendMessages(nil, Moment{}, []*agentcore.Message{bad}); err == nil || !strings.HasPrefix(err.Error(), "messages[0]: ") {
 		t.Errorf("%v", err)

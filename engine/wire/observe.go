@@ -93,7 +93,7 @@ func (e *Encoder) AppendWithheldUpdate(dst []byte, at Moment, toolName, toolCall
 func addedText(before, now *agentcore.ToolResult) (string, bool) {
 	if before == nil || now == nil || len(before.Content) != 1 || len(now.Content) != 1 ||
 		!bytes.Equal(before.Details, now.Details) || before.Usage != now.Usage || before.Terminate != now.Terminate ||
-		len(before.AddedToolNames) != 0 || len(now.AddedToolNames) != 0 {
+		len(before.AddedToolNames) != 0 || len(now.AddedToolNames) != 0 || len(before.Extra) != 0 || len(now.Extra) != 0 {
 		return "", false
 	}
 	a, ok := before.Content[0].(*agentcore.TextBlock)

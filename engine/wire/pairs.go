@@ -121,6 +121,7 @@ func changedSingles(before, after []*agentcore.Message) (was, now []placedSingle
 	// effort bounds the search for the places where the lists meet again; without it, k replacements in n messages would
 	// cost k·n.
 	effort := 4 * (len(before) + len(after))
+	var g group
 	j, i := 0, 0
 	for {
 		from := i
@@ -140,8 +141,8 @@ func changedSingles(before, after []*agentcore.Message) (was, now []placedSingle
 			}
 		}
 		j, i = meet(before, after, j, i, &effort)
-		was = appendSingles(was, before, startJ, j)
-		now = appendSingles(now, after, startI, i)
+		was = appendSingles(was, before, startJ, j, &g)
+		now = appendSingles(now, after, startI, i, &g)
 	}
 }
 
@@ -194,9 +195,9 @@ func nearest(before, after []*agentcore.Message, effort *int) (dj, di int) {
 
 func isResult(m *agentcore.Message) bool { return m.Role() == agentcore.RoleToolResult }
 
-// appendSingles appends the singles of messages[from:to].
-func appendSingles(list []placedSingle, messages []*agentcore.Message, from, to int) []placedSingle {
-	var g group
+// appendSingles appends the singles of messages[from:to]. g is room to work in.
+func appendSingles(list []placedSingle, messages []*agentcore.Message, from, to int, g *group) []placedSingle {
+	g.ids, g.waiting = g.ids[:0], nil
 	for i := from; i < to; i++ {
 		m := messages[i]
 		if result := m.ToolResult(); result != nil {

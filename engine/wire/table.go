@@ -123,7 +123,7 @@ func (t *Table) update(messages []*agentcore.Message) error {
 	if uint64(len(messages)) > (math.MaxUint32-tableHeader)/tableRecord {
 		return fmt.Errorf("%d messages: %w", len(messages), ErrTableOverflow)
 	}
-	u := tableUpdate{table: t, messages: messages, same: same}
+	u := tableUpdate{table: t, messages: messages, same: same, calls: -1}
 	if same < len(old) {
 		u.keep(old)
 	}
@@ -147,17 +147,18 @@ type tableUpdate struct {
 	table    *Table
 	messages []*agentcore.Message
 	same     int
-	// old, records and names are what the table held from message same on; next is the first old message that was not
-	// passed yet, and moved tells where an old one is now, -1 for nowhere.
+	// old, records and names are what the table held, the former two from message same on; next is the first old message
+	// that was not passed yet, and moved tells where an old one is now, -1 for nowhere.
 	old     []*agentcore.Message
 	records []byte
 	names   []string
+	renamed []uint16 // by old name, the new one; 0 when it is not known yet
 	next    int
 	moved   []int32
 	effort  int
-	// calls says that a message with calls was newly recorded, so that results behind it may belong to it; pairAll that the
-	// pairs must be found from scratch.
-	calls   bool
+	// calls is the place of the last message with calls that was newly recorded, to which results behind it may belong; -1
+	// for none. pairAll says that the pairs must be found from scratch.
+	calls   int
 	pairAll bool
 }
 
@@ -167,6 +168,7 @@ func (u *tableUpdate) keep(old []*agentcore.Message) {
 	u.old = slices.Clone(old[u.same:])
 	u.records = slices.Clone(t.buf[tableHeader+tableRecord*u.same : tableHeader+tableRecord*len(old)])
 	u.names = slices.Clone(t.names)
+	u.renamed = make([]uint16, len(t.names)+1)
 	u.moved = make([]int32, len(u.old))
 	for i := range u.moved {
 		u.moved[i] = -1
@@ -206,22 +208,24 @@ func (u *tableUpdate) copied(i int) bool {
 	rec := u.records[tableRecord*at : tableRecord*(at+1)]
 	le := binary.LittleEndian
 	if name := le.Uint16(rec[recordName:]); name != 0 {
-		// A name that was in the table fits it, and there are no more names than there were.
-		id, err := u.table.name(u.names[name-1])
-		if err != nil {
-			return false
+		if u.renamed[name] == 0 {
+			id, err := u.table.name(u.names[name-1])
+			if err != nil {
+				return false // fresh meets the same error and reports it
+			}
+			u.renamed[name] = id
 		}
-		le.PutUint16(rec[recordName:], id)
+		le.PutUint16(rec[recordName:], u.renamed[name])
 	}
 	if rec[0] == codeToolResult {
-		u.pairAll = u.pairAll || u.calls
-		if pair := le.Uint32(rec[recordPair:]); pair != NoPair && int(pair) >= u.same {
-			now := u.moved[int(pair)-u.same]
-			if now < 0 {
-				u.pairAll = true
-			}
-			le.PutUint32(rec[recordPair:], uint32(now))
+		pair := int(int32(le.Uint32(rec[recordPair:]))) // NoPair becomes -1
+		if pair >= u.same {
+			pair = int(u.moved[pair-u.same])
+			// Its call is gone, but an older one may have the same id.
+			u.pairAll = u.pairAll || pair < 0
+			le.PutUint32(rec[recordPair:], uint32(int32(pair)))
 		}
+		u.pairAll = u.pairAll || pair < u.calls
 	}
 	u.table.buf = append(u.table.buf, rec...)
 	return true
@@ -243,7 +247,9 @@ func (u *tableUpdate) fresh(i int) error {
 	if s.code == codeToolResult {
 		pair = u.near(i)
 	}
-	u.calls = u.calls || s.flags&FlagToolCall != 0
+	if s.flags&FlagToolCall != 0 {
+		u.calls = i
+	}
 	le := binary.LittleEndian
 	b := append(u.table.buf, s.code, s.flags)
 	b = le.AppendUint16(b, name)
