@@ -96,7 +96,7 @@ WEIR_ON(tool_call) {
   for (Finding &f : w.findings) {
     Action a = settings->act[static_cast<uint32_t>(f.family)];
     if (f.level == Level::Doubt && a == Action::Block) a = Action::Ask;
-    if (a > worst) {
+    if (a > worst || (first && a == worst && f.level > first->level)) {
       worst = a;
       first = &f;
     }

@@ -88,8 +88,14 @@ Where locate(Shell &sh, Str raw) {
     return r.place = Place::Temp, r;
   if (below(p, parent(w.workspace)) && !weir_same(parent(w.workspace), w.home)) return r.place = Place::Beside, r;
   if (below(p, w.home)) {
-    // A folder next to the workspace in the home folder is a neighbour, ~/Documents and ~/.ssh are the person's own.
-    return r.place = Place::InHome, r;
+    // A folder next to the workspace is a neighbour; what every home folder has is the person's own.
+    Str child{};
+    parts(::sub(p, w.home.n, p.n), [&](Str c) {
+      if (!child.n) child = c;
+    });
+    bool own = child.p[0] == '.' || isMark(child.p[0]) || anyGlob(child, "Desktop Documents Downloads Music Pictures Videos Movies Public Templates Library Dropbox* OneDrive* bin go snap backup*");
+    bool beside = weir_same(parent(w.workspace), w.home) && !own && !starts(raw, "~") && raw.p[0] != '/';
+    return r.place = beside ? Place::Beside : Place::InHome, r;
   }
   Str first{};
   parts(p, [&](Str c) {
@@ -121,6 +127,7 @@ void judgeRemoval(Shell &sh, Str path, bool recursive) {
     if (recursive) doubt("deletes what an unknown variable names");
     return;
   }
+  path = without(path, kUnset);
   bool files = has(path, kFiles); // many files, whatever their number
   if (path.p[0] != '/' && isMark(path.p[0]) && path.p[0] != kFiles && !isGlob(path.p[0])) {
     if (recursive && !hasMark(path, kContent)) doubt("deletes recursively what is not known before it runs");

@@ -13,7 +13,7 @@ template <class T> struct Vec {
   uint32_t n = 0, cap = 0;
   [[gnu::noinline]] void push(const T &v) {
     if (n == cap) {
-      uint32_t c = cap ? cap * 2 : 4;
+      uint32_t c = cap ? cap * 2 : 1;
       p = static_cast<T *>(weir_realloc(p, cap * sizeof(T), c * sizeof(T)));
       cap = c;
     }

@@ -38,7 +38,9 @@ func Load(ctx context.Context, wasm, config []byte) (*Guest, error) {
 	g := &Guest{config: config, runtime: wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithMemoryLimitPages(1024))}
 	host := g.runtime.NewHostModuleBuilder(hostModule)
 	reader := func(of func() []byte) func(context.Context, api.Module, uint32, uint32, uint32) uint32 {
-		return func(_ context.Context, m api.Module, ptr, offset, length uint32) uint32 { return read(m, of(), ptr, offset, length) }
+		return func(_ context.Context, m api.Module, ptr, offset, length uint32) uint32 {
+			return read(m, of(), ptr, offset, length)
+		}
 	}
 	writer := func(to func([]byte)) func(context.Context, api.Module, uint32, uint32) {
 		return func(_ context.Context, m api.Module, ptr, length uint32) {
