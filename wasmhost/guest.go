@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 )
 
@@ -43,7 +44,8 @@ type Input struct {
 	Message  func(i int) []byte
 	Messages int
 	// Update gets what the guest hands to weir_tool_update; nil makes that a fault. The slice is valid only during the call.
-	Update func(partial []byte)
+	// A call of the same guest with ctx, or a context made from it, is refused with ErrReentrant instead of waiting for ever.
+	Update func(ctx context.Context, partial []byte)
 	// Timeout replaces Limits.Timeout when it is above zero.
 	Timeout time.Duration
 }
@@ -67,17 +69,30 @@ type Guest struct {
 	config guestConfig
 	vars   variables
 
+	// life ends when Close cannot wait any longer for the call under way, or when it has closed the guest.
+	life context.Context
+	cut  context.CancelFunc
+
 	// turn holds a token while no call is running; waiters get it in the order in which they came.
 	turn chan struct{}
 
 	// Guarded by the token.
 	in     *instance
+	spare  *spare
 	row    uint32 // faults in a row
 	last   error
 	closed bool
 }
 
-// NewGuest binds the module to cfg and instantiates it. Every error is a *Fault; it is of kind load unless the guest
+// spare is the next instance of a guest that starts slowly, made while nobody calls it. in and err may be read once done
+// is closed.
+type spare struct {
+	done chan struct{}
+	in   *instance
+	err  error
+}
+
+// NewGuest binds the module to cfg and instantiates it, which ctx can end. Every error is a *Fault; it is of kind load unless the guest
 // itself failed while it started.
 func (m *Module) NewGuest(ctx context.Context, cfg GuestConfig) (*Guest, error) {
 	return m.newGuest(ctx, cfg, false)
@@ -100,15 +115,25 @@ func (m *Module) newGuest(ctx context.Context, cfg GuestConfig, describing bool)
 			return nil, loadFault(cfg.Name, fmt.Errorf("the module uses the capability %q, which is not granted; to grant it, add to its [extension.grant]: %s", c, GrantLine(c)))
 		}
 	}
-	g := &Guest{module: m, cfg: cfg, limits: cfg.Limits.withDefaults(), logger: cfg.Logger, turn: make(chan struct{}, 1)}
+	config, err := parseConfig(cfg.Config)
+	if err != nil {
+		return nil, loadFault(cfg.Name, err)
+	}
+	g := &Guest{module: m, cfg: cfg, limits: cfg.Limits.withDefaults(), logger: cfg.Logger, config: config, turn: make(chan struct{}, 1)}
 	if g.logger == nil {
 		g.logger = slog.New(slog.DiscardHandler)
 	}
-	var err error
-	if g.config, err = parseConfig(cfg.Config); err != nil {
+	g.life, g.cut = context.WithCancel(context.Background())
+	if err := m.host.open(g); err != nil {
+		g.cut()
 		return nil, loadFault(cfg.Name, err)
 	}
-	if g.in, err = newInstance(ctx, g); err != nil {
+	g.in, err = newInstance(ctx, g)
+	if err != nil {
+		g.closed = true
+		g.cut()
+		m.host.forget(g)
+		g.turn <- struct{}{} // the host may be waiting to close it
 		return nil, err
 	}
 	g.turn <- struct{}{}
@@ -128,14 +153,13 @@ type inside struct {
 }
 
 // Call calls an entry point. decode reads the output: the slice is empty when the guest gave none, and valid only until
-// decode returns; its error is a fault of kind output. ctx ends the wait for earlier calls and the call itself.
+// decode returns; its error is a fault of kind output. ctx ends the wait for earlier calls and the call itself. After a
+// fault the next call first makes a new instance, for which the guest has Limits.LoadTimeout.
 //
-// Every error is a *Fault, but for ErrClosed and the error of a context that ended before the guest's turn.
+// Every error is a *Fault, but for ErrClosed. A call that a cancelled or expired ctx ended does not count as the guest's fault.
 func (g *Guest) Call(ctx context.Context, export string, input Input, decode func(output []byte) error) (Stats, error) {
-	for i, _ := ctx.Value(insideKey{}).(*inside); i != nil; i = i.outer {
-		if i.guest == g {
-			return Stats{}, &Fault{Extension: g.cfg.Name, Export: export, Kind: KindHost, Err: ErrReentrant}
-		}
+	if g.inside(ctx) {
+		return Stats{}, g.fault(export, KindHost, ErrReentrant)
 	}
 	select {
 	case <-g.turn:
@@ -143,30 +167,27 @@ func (g *Guest) Call(ctx context.Context, export string, input Input, decode fun
 		select {
 		case <-g.turn:
 		case <-ctx.Done():
-			return Stats{}, &Fault{Extension: g.cfg.Name, Export: export, Kind: KindDeadline, Err: ctx.Err()}
+			return Stats{}, g.fault(export, KindDeadline, cancelled(ctx))
 		}
 	}
 	defer func() { g.turn <- struct{}{} }()
 	if g.closed {
 		return Stats{}, ErrClosed
 	}
-	if err := ctx.Err(); err != nil {
-		return Stats{}, &Fault{Extension: g.cfg.Name, Export: export, Kind: KindDeadline, Err: err}
+	if ctx.Err() != nil {
+		return Stats{}, g.fault(export, KindDeadline, cancelled(ctx))
 	}
 	if g.row >= g.limits.Quarantine {
-		return Stats{}, &Fault{Extension: g.cfg.Name, Export: export, Kind: KindHost,
-			Err: fmt.Errorf("%w after %d faults in a row, the last one: %w", ErrQuarantined, g.row, g.last)}
+		return Stats{}, g.fault(export, KindHost, fmt.Errorf("%w after %d faults in a row, the last one: %v", ErrQuarantined, g.row, g.last)) //nolint:errorlint // what the last fault was must not decide what this one is
 	}
-	var fresh bool
-	if g.in == nil {
-		in, err := newInstance(ctx, g)
-		if err != nil {
-			return Stats{}, g.faulted(err)
+	if !slices.Contains(g.cfg.Entries, export) {
+		return Stats{}, g.fault(export, KindHost, errors.New("not one of its entry points"))
+	}
+	fresh := g.in == nil
+	if fresh {
+		if err := g.renew(ctx); err != nil {
+			return Stats{}, g.faulted(ctx, err)
 		}
-		g.in, fresh = in, true
-	}
-	if _, ok := g.in.entries[export]; !ok {
-		return Stats{}, &Fault{Extension: g.cfg.Name, Export: export, Kind: KindHost, Err: errors.New("not one of its entry points")}
 	}
 	stats, err := g.in.run(ctx, export, input, decode)
 	stats.Fresh = fresh
@@ -174,32 +195,94 @@ func (g *Guest) Call(ctx context.Context, export string, input Input, decode fun
 		g.row = 0
 		return stats, nil
 	}
+	err = g.faulted(ctx, err)
 	in := g.in
 	g.in = nil
 	if cerr := in.close(ctx); cerr != nil {
 		g.logger.Error("closing a faulted instance", "error", cerr)
 	}
-	return stats, g.faulted(err)
+	if in.slow && g.row < g.limits.Quarantine {
+		g.prepareSpare()
+	}
+	return stats, err
 }
 
-// faulted counts a fault. A cancelled run is no fault of the guest's.
-func (g *Guest) faulted(err error) error {
-	if !errors.Is(err, context.Canceled) {
+// inside says whether ctx comes from a host call of this guest.
+func (g *Guest) inside(ctx context.Context) bool {
+	for i := insideOf(ctx); i != nil; i = i.outer {
+		if i.guest == g {
+			return true
+		}
+	}
+	return false
+}
+
+func (g *Guest) fault(export string, kind Kind, err error) *Fault {
+	return &Fault{Extension: g.cfg.Name, Export: export, Kind: kind, Err: err}
+}
+
+// renew makes the guest's next instance, or takes the spare one.
+func (g *Guest) renew(ctx context.Context) error {
+	s := g.spare
+	if s == nil {
+		in, err := newInstance(ctx, g)
+		g.in = in
+		return err
+	}
+	select {
+	case <-s.done:
+		g.spare = nil
+		g.in = s.in
+		return s.err
+	case <-ctx.Done():
+		return g.fault("load", KindDeadline, cancelled(ctx))
+	}
+}
+
+// prepareSpare starts making the next instance. Nothing else of the guest runs until it is done: the next call and Close
+// wait for it.
+func (g *Guest) prepareSpare() {
+	s := &spare{done: make(chan struct{})}
+	g.spare = s
+	go func() {
+		defer close(s.done)
+		s.in, s.err = newInstance(g.life, g)
+	}()
+}
+
+// faulted counts a fault. A call that its caller ended is no fault of the guest's.
+func (g *Guest) faulted(ctx context.Context, err error) error {
+	if ctx.Err() == nil && g.life.Err() == nil {
 		g.row++
 		g.last = err
 	}
 	return err
 }
 
-// Close waits for the call under way and frees the instance. Calls after it return ErrClosed.
+// Close waits for the call under way and frees the instance. When ctx ends first, that call is ended too. Calls after it
+// return ErrClosed; a second Close does nothing. From inside a host call of the same guest it fails with ErrReentrant.
 func (g *Guest) Close(ctx context.Context) error {
-	<-g.turn
+	if g.inside(ctx) {
+		return g.fault("close", KindHost, ErrReentrant)
+	}
+	select {
+	case <-g.turn:
+	case <-ctx.Done():
+		g.cut()
+		<-g.turn
+	}
 	defer func() { g.turn <- struct{}{} }()
 	g.closed = true
-	if g.in == nil {
-		return nil
+	g.cut()
+	g.module.host.forget(g)
+	var errs []error
+	if s := g.spare; s != nil {
+		<-s.done
+		g.spare, g.in = nil, s.in
 	}
-	in := g.in
-	g.in = nil
-	return in.close(ctx)
+	if in := g.in; in != nil {
+		g.in = nil
+		errs = append(errs, in.close(ctx))
+	}
+	return errors.Join(errs...)
 }

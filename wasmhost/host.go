@@ -6,9 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -48,13 +52,18 @@ type Host struct {
 	kernel     wazero.CompiledModule
 	kernelFuel string // name under which the kernel exports its fuel
 
-	mu      sync.Mutex
-	modules map[moduleKey]*moduleEntry
-	closed  bool
+	epoch time.Time
+
+	mu        sync.Mutex
+	modules   map[moduleKey]*moduleEntry
+	guests    map[*Guest]struct{} // open ones
+	closed    bool
+	compiling sync.WaitGroup // added to under mu while the host is open
 }
 
+// moduleEntry is a module that is compiled or about to be. module and err may be read once done is closed.
 type moduleEntry struct {
-	once   sync.Once
+	done   chan struct{}
 	module *Module
 	err    error
 }
@@ -64,7 +73,7 @@ const features = api.CoreFeaturesV2
 
 // New makes a host.
 func New(ctx context.Context, cfg Config) (*Host, error) {
-	h := &Host{cfg: cfg, logger: cfg.Logger, modules: map[moduleKey]*moduleEntry{}}
+	h := &Host{cfg: cfg, logger: cfg.Logger, epoch: time.Now(), modules: map[moduleKey]*moduleEntry{}, guests: map[*Guest]struct{}{}}
 	if h.logger == nil {
 		h.logger = slog.New(slog.DiscardHandler)
 	}
@@ -76,7 +85,7 @@ func New(ctx context.Context, cfg Config) (*Host, error) {
 		if err := os.MkdirAll(cfg.CacheDir, 0o700); err != nil {
 			return nil, fmt.Errorf("module cache: %w", err)
 		}
-		cache, err := wazero.NewCompilationCacheWithDir(filepath.Join(cfg.CacheDir, "native"))
+		cache, err := wazero.NewCompilationCacheWithDir(h.nativeDir())
 		if err != nil {
 			return nil, fmt.Errorf("module cache: %w", err)
 		}
@@ -123,16 +132,46 @@ func (h *Host) prepare(ctx context.Context) error {
 	return nil
 }
 
-// Close closes every instance and frees all modules. Calls that still run fail.
+// now is the time since the host was made.
+func (h *Host) now() time.Duration { return time.Since(h.epoch) }
+
+// nativeDir is where wazero keeps machine code.
+func (h *Host) nativeDir() string { return filepath.Join(h.cfg.CacheDir, "native") }
+
+// open registers a guest, which Close will close.
+func (h *Host) open(g *Guest) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return ErrClosed
+	}
+	h.guests[g] = struct{}{}
+	return nil
+}
+
+func (h *Host) forget(g *Guest) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.guests, g)
+}
+
+// Close closes every guest, as [Guest.Close] does, and frees all modules. It waits for compilations under way. A second
+// call does nothing.
 func (h *Host) Close(ctx context.Context) error {
 	h.mu.Lock()
 	closed := h.closed
 	h.closed = true
+	guests := slices.SortedFunc(maps.Keys(h.guests), func(a, b *Guest) int { return strings.Compare(a.cfg.Name, b.cfg.Name) })
 	h.mu.Unlock()
 	if closed {
 		return nil
 	}
-	errs := []error{h.runtime.Close(ctx), h.validator.Close(ctx)}
+	var errs []error
+	for _, g := range guests {
+		errs = append(errs, g.Close(ctx))
+	}
+	h.compiling.Wait()
+	errs = append(errs, h.runtime.Close(ctx), h.validator.Close(ctx))
 	if h.cache != nil {
 		errs = append(errs, h.cache.Close(ctx))
 	}

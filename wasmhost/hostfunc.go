@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"strings"
 
 	"github.com/tetratelabs/wazero/api"
 )
@@ -21,12 +21,12 @@ func userFuncs() []hostFunc {
 			in := instanceOf(ctx)
 			b := in.view(mod, stack[0], stack[1])
 			if len(b) > int(in.guest.limits.Output) {
-				in.fail(KindOutput, fmt.Errorf("%d bytes of output, more than the limit of %d", len(b), in.guest.limits.Output))
+				in.fault = in.tooLarge(uint32(len(b)))
+				panic(errAbort)
 			}
 			in.output = append(in.output[:0], b...)
-			in.direct = true
 			if in.kernel != nil {
-				in.k.clearOutput.Set(0) // the last of the two ways wins
+				in.k.outputState.Set(0) // the last of the two ways wins
 			}
 		}},
 		{"weir_error", types(i32, i32), nil, func(ctx context.Context, mod api.Module, stack []uint64) {
@@ -43,7 +43,9 @@ func userFuncs() []hostFunc {
 			if index >= in.input.Messages {
 				in.fail(KindHost, fmt.Errorf("weir_message_read: message %d of %d", index, in.input.Messages))
 			}
-			stack[0] = in.copyOut(mod, in.input.Message(index), stack[1], stack[2], stack[3])
+			var message []byte
+			in.ours("message", func() { message = in.input.Message(index) })
+			stack[0] = in.copyOut(mod, message, stack[1], stack[2], stack[3])
 		}},
 		{"weir_log", types(i32, i32, i32), nil, func(ctx context.Context, mod api.Module, stack []uint64) {
 			in := instanceOf(ctx)
@@ -54,7 +56,11 @@ func userFuncs() []hostFunc {
 			if in.input.Update == nil {
 				in.fail(KindHost, errors.New("weir_tool_update: not in a tool's execution"))
 			}
-			in.input.Update(in.view(mod, stack[0], stack[1]))
+			partial := in.view(mod, stack[0], stack[1])
+			ctx, cancel := in.callback(false)
+			defer cancel()
+			in.ours("update", func() { in.input.Update(ctx, partial) })
+			in.check()
 		}},
 		{"weir_response_read", read, types(i32), func(ctx context.Context, mod api.Module, stack []uint64) {
 			in := instanceOf(ctx)
@@ -73,10 +79,10 @@ func userFuncs() []hostFunc {
 // view checks a guest's range and gives its bytes, which are the guest's memory: valid until the guest runs again.
 func (in *instance) view(mod api.Module, ptr, n uint64) []byte {
 	in.hostCall(int(uint32(n)))
-	mem := mod.Memory()
-	if mem == nil {
+	if !in.guest.module.summary.HasMemory {
 		in.fail(KindHost, errors.New("a pointer from a module without memory"))
 	}
+	mem := mod.Memory()
 	b, ok := mem.Read(uint32(ptr), uint32(n))
 	if !ok {
 		in.fail(KindHost, fmt.Errorf("pointer %#x with length %d is outside the guest's %d bytes of memory", uint32(ptr), uint32(n), mem.Size()))
@@ -118,6 +124,9 @@ const (
 	codeNotGranted = -2
 )
 
+// maxResponse is the largest response of a capability: its length must not read as a negative code.
+const maxResponse = 64 << 20
+
 // capability serves a capability import. It gives the length of the response or, for a failure, a negative code.
 func (in *instance) capability(name string, request []byte) uint64 {
 	c, ok := in.guest.cfg.Capabilities[name]
@@ -125,24 +134,53 @@ func (in *instance) capability(name string, request []byte) uint64 {
 		in.response = []byte(name + " is not granted")
 		return code(codeNotGranted)
 	}
-	ctx := context.WithValue(in.ctx, insideKey{}, &inside{guest: in.guest, outer: insideOf(in.ctx)})
-	cancel := func() {}
-	start := time.Now()
-	if !c.Person {
-		ctx, cancel = context.WithDeadline(ctx, in.deadline)
-	}
-	response, err := c.Handle(ctx, request)
-	cancel()
+	ctx, cancel := in.callback(c.Person)
+	defer cancel()
+	start := in.now()
+	var response []byte
+	var err error
+	in.ours("capability "+name, func() { response, err = c.Handle(ctx, request) })
 	if c.Person {
-		in.deadline = in.deadline.Add(time.Since(start))
+		in.deadline += in.now() - start
 	}
 	in.check()
+	if err == nil && len(response) > maxResponse {
+		err = fmt.Errorf("%s: a response of %d bytes, more than the limit of %d", name, len(response), maxResponse)
+	}
 	if err != nil {
-		in.response = []byte(err.Error())
+		in.response = []byte(strings.ToValidUTF8(err.Error(), "\uFFFD"))
 		return code(codeFailed)
 	}
 	in.response = response
 	return uint64(uint32(len(response)))
+}
+
+// callback is the context for code of ours that a guest's host call leads to. It ends with the caller's, when the guest
+// is closed and, unless a person is waited for, at the guest's deadline.
+func (in *instance) callback(person bool) (context.Context, context.CancelFunc) {
+	ctx := context.WithValue(in.ctx, insideKey{}, &inside{guest: in.guest, outer: insideOf(in.ctx)})
+	var cancel context.CancelFunc
+	if person {
+		ctx, cancel = context.WithCancel(ctx)
+	} else {
+		ctx, cancel = context.WithTimeout(ctx, in.deadline-in.now())
+	}
+	stop := context.AfterFunc(in.guest.life, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}
+
+// ours runs code that is not this package's. A panic there must not unwind through the guest's frames as if the guest
+// had trapped.
+func (in *instance) ours(what string, run func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			in.fail(KindHost, fmt.Errorf("%s: panic: %v", what, r))
+		}
+	}()
+	run()
 }
 
 func insideOf(ctx context.Context) *inside {

@@ -10,6 +10,7 @@ import (
 type logBuffer struct {
 	lines    []logLine
 	partial  [2]bytes.Buffer // stdout and stderr: text that no newline has ended yet
+	skipping [2]bool         // the line under way is already dropped and counted
 	maxLines int
 	bytes    int // that may still come
 	lost     int // lines dropped
@@ -23,8 +24,10 @@ type logLine struct {
 func (b *logBuffer) reset(l *Limits) {
 	b.lines = b.lines[:0]
 	b.maxLines, b.bytes, b.lost = int(l.LogLines), int(l.LogBytes), 0
-	b.partial[0].Reset()
-	b.partial[1].Reset()
+	for i := range b.partial {
+		b.partial[i].Reset()
+		b.skipping[i] = false
+	}
 }
 
 // add appends one line, or drops and counts it.
@@ -39,20 +42,20 @@ func (b *logBuffer) add(level slog.Level, text []byte) {
 
 // write takes what a guest wrote to stdout (0) or stderr (1).
 func (b *logBuffer) write(stream int, data []byte) {
-	p := &b.partial[stream]
 	for len(data) > 0 {
 		line, rest, ended := bytes.Cut(data, []byte("\n"))
-		if p.Len()+len(line) <= b.bytes {
-			p.Write(line)
-		} else {
-			line = nil
-			b.lost++
-			p.Reset()
+		if p := &b.partial[stream]; len(line) > 0 && !b.skipping[stream] {
+			if len(b.lines) < b.maxLines && p.Len()+len(line) <= b.bytes {
+				p.Write(line)
+			} else {
+				b.lost++
+				p.Reset()
+				b.skipping[stream] = true
+			}
 		}
-		if !ended {
-			return
+		if ended {
+			b.endLine(stream)
 		}
-		b.endLine(stream)
 		data = rest
 	}
 }
@@ -63,7 +66,9 @@ func (b *logBuffer) end() {
 	b.endLine(1)
 }
 
+// endLine ends a line of stdout or stderr. Empty ones are left out.
 func (b *logBuffer) endLine(stream int) {
+	b.skipping[stream] = false
 	p := &b.partial[stream]
 	if p.Len() == 0 {
 		return

@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 
@@ -26,6 +28,7 @@ type Module struct {
 	size     int
 	summary  screen.Summary
 	compiled wazero.CompiledModule
+	kernel   bool // it imports Extism's env
 	info     meter.Info
 
 	describe    sync.Mutex
@@ -85,27 +88,55 @@ func (h *Host) Compile(ctx context.Context, name string, wasm []byte, limits Lim
 		return nil, loadFault(name, err)
 	}
 	key := moduleKey{digest: sha256.Sum256(wasm), table: limits.Table, depth: limits.Depth}
+	for {
+		e, mine, err := h.entry(key)
+		if err != nil {
+			return nil, loadFault(name, err)
+		}
+		if mine {
+			e.module, e.err = h.compile(ctx, key, wasm, limits)
+			h.compiled(key, e)
+		}
+		select {
+		case <-e.done:
+		case <-ctx.Done():
+			return nil, loadFault(name, ctx.Err())
+		}
+		switch {
+		case e.err == nil:
+			return e.module, nil
+		case mine || !errors.Is(e.err, context.Canceled) && !errors.Is(e.err, context.DeadlineExceeded):
+			return nil, loadFault(name, e.err)
+		}
+		// Whoever compiled it gave up; we have not.
+	}
+}
+
+// entry finds the module of key, or makes an entry that the caller must fill and hand to compiled.
+func (h *Host) entry(key moduleKey) (e *moduleEntry, mine bool, err error) {
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	if h.closed {
-		h.mu.Unlock()
-		return nil, loadFault(name, ErrClosed)
+		return nil, false, ErrClosed
 	}
-	e := h.modules[key]
-	if e == nil {
-		e = &moduleEntry{}
-		h.modules[key] = e
+	if e := h.modules[key]; e != nil {
+		return e, false, nil
 	}
-	h.mu.Unlock()
-	e.once.Do(func() { e.module, e.err = h.compile(ctx, key, wasm, limits) })
+	e = &moduleEntry{done: make(chan struct{})}
+	h.modules[key] = e
+	h.compiling.Add(1)
+	return e, true, nil
+}
+
+// compiled publishes an entry. One that failed is forgotten: a later call may fare better.
+func (h *Host) compiled(key moduleKey, e *moduleEntry) {
 	if e.err != nil {
 		h.mu.Lock()
-		if h.modules[key] == e { // a later call may fare better: this one's context may have ended
-			delete(h.modules, key)
-		}
+		delete(h.modules, key)
 		h.mu.Unlock()
-		return nil, loadFault(name, e.err)
 	}
-	return e.module, nil
+	close(e.done)
+	h.compiling.Done()
 }
 
 func (h *Host) compile(ctx context.Context, key moduleKey, wasm []byte, limits Limits) (*Module, error) {
@@ -123,15 +154,30 @@ func (h *Host) compile(ctx context.Context, key moduleKey, wasm []byte, limits L
 		summary.Exports[i].Params, summary.Exports[i].Results = nil, nil
 	}
 	m := &Module{host: h, key: key, digest: hex.EncodeToString(key.digest[:]), size: len(wasm), summary: summary}
+	m.kernel = slices.ContainsFunc(summary.Imports, func(i screen.Import) bool { return i.Module == extismModule })
 	metered, err := h.metered(ctx, key, wasm, limits)
 	if err != nil {
 		return nil, err
 	}
 	m.info = metered.info
-	if m.compiled, err = h.runtime.CompileModule(ctx, metered.wasm); err != nil {
+	if m.compiled, err = h.native(ctx, metered.wasm); err != nil {
 		return nil, fmt.Errorf("compile: %w", err)
 	}
 	return m, nil
+}
+
+// native compiles to machine code, or reads what was compiled earlier. wazero refuses a file of its cache that is damaged
+// and keeps it; we empty that cache and compile again.
+func (h *Host) native(ctx context.Context, wasm []byte) (wazero.CompiledModule, error) {
+	m, err := h.runtime.CompileModule(ctx, wasm)
+	if err == nil || h.cfg.CacheDir == "" || !strings.HasPrefix(err.Error(), "compilationcache: ") {
+		return m, err
+	}
+	h.logger.Warn("the module cache is damaged and is emptied", "error", err)
+	if rerr := removeFiles(h.nativeDir()); rerr != nil {
+		return nil, errors.Join(err, rerr)
+	}
+	return h.runtime.CompileModule(ctx, wasm)
 }
 
 // meteredModule is the rewritten form of a valid module.
@@ -230,11 +276,13 @@ func (m *Module) Describe(ctx context.Context, name string) ([]byte, error) {
 		return stored, nil
 	}
 	var out []byte
+	start := m.host.now()
 	g, err := m.newGuest(ctx, GuestConfig{Name: name, Entries: []string{DescribeExport}}, true)
 	if err != nil {
 		return nil, err
 	}
-	_, err = g.Call(ctx, DescribeExport, Input{Timeout: g.limits.LoadTimeout}, func(b []byte) error {
+	rest := max(g.limits.LoadTimeout-(m.host.now()-start), time.Millisecond) // starting and describing share one timeout
+	_, err = g.Call(ctx, DescribeExport, Input{Timeout: rest}, func(b []byte) error {
 		if len(b) == 0 {
 			return errors.New("no output")
 		}
@@ -250,9 +298,4 @@ func (m *Module) Describe(ctx context.Context, name string) ([]byte, error) {
 		return nil, loadFault(name, err)
 	}
 	return out, nil
-}
-
-// usesKernel says whether the module imports Extism's env.
-func (m *Module) usesKernel() bool {
-	return slices.ContainsFunc(m.summary.Imports, func(i screen.Import) bool { return i.Module == extismModule })
 }

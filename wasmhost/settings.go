@@ -27,6 +27,7 @@ func parseConfig(config json.RawMessage) (guestConfig, error) {
 	if values == nil {
 		return guestConfig{}, fmt.Errorf("settings: %s is not an object", config)
 	}
+	config = bytes.Clone(config)
 	c := guestConfig{all: config, keys: make(map[string][]byte, len(values)+1)}
 	for k, v := range values {
 		c.keys[k] = v
@@ -39,8 +40,12 @@ func parseConfig(config json.RawMessage) (guestConfig, error) {
 	return c, nil
 }
 
-// maxVariableBytes is what a guest's Extism variables may take, keys included (ABI section 10).
-const maxVariableBytes = 1 << 20
+// maxVariableBytes is what a guest's Extism variables may take, keys included (ABI section 10). entryOverhead is what an
+// entry costs us beside its bytes: without it 300,000 empty values would fit.
+const (
+	maxVariableBytes = 1 << 20
+	entryOverhead    = 64
+)
 
 // variables are the Extism variables of a guest. They outlive its instance. Guarded by the guest's turn.
 type variables struct {
@@ -54,9 +59,9 @@ func (v *variables) get(key string) ([]byte, bool) {
 }
 
 func (v *variables) set(key string, value []byte) error {
-	size := v.size + len(key) + len(value)
+	size := v.size + entryOverhead + len(key) + len(value)
 	if old, ok := v.values[key]; ok {
-		size -= len(key) + len(old)
+		size -= entryOverhead + len(key) + len(old)
 	}
 	if size > maxVariableBytes {
 		return fmt.Errorf("variables would take %d bytes, more than the limit of %d", size, maxVariableBytes)
@@ -71,7 +76,7 @@ func (v *variables) set(key string, value []byte) error {
 
 func (v *variables) remove(key string) {
 	if old, ok := v.values[key]; ok {
-		v.size -= len(key) + len(old)
+		v.size -= entryOverhead + len(key) + len(old)
 		delete(v.values, key)
 	}
 }

@@ -56,6 +56,19 @@ func (s moduleStore) put(key, what string, data []byte) error {
 	return nil
 }
 
+// removeFiles removes the files below dir and keeps the folders.
+func removeFiles(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // another process may do the same
+			return err
+		}
+		return nil
+	})
+}
+
 func (s moduleStore) path(key, what string) string {
 	return filepath.Join(s.dir, key+"."+what)
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/tetratelabs/wazero/api"
@@ -22,6 +23,9 @@ const (
 
 // frozenTime is what the clocks of a guest without the clock grant start from: 2024-01-01T00:00:00Z.
 const frozenTime = 1_704_067_200 * time.Second
+
+// maxVirtualTime is how far virtual sleep moves a guest's clock at most, about 73 years: beyond it numbers overflow.
+const maxVirtualTime = time.Duration(1) << 61
 
 // wasiFuncs is WASI preview 1 with nothing behind it: no arguments, no environment, no files, an empty stdin; stdout and
 // stderr go to the log. It is our own, not wazero's, so that every function is sized, counted and cut into pieces.
@@ -83,8 +87,7 @@ func wasiStd(n uint64) api.GoModuleFunc {
 	return func(ctx context.Context, _ api.Module, stack []uint64) {
 		instanceOf(ctx).hostCall(0)
 		if uint32(stack[0]) > 2 {
-			n := uint64(wasiBadFD)
-			stack[0] = n
+			stack[0] = wasiBadFD
 			return
 		}
 		stack[0] = n
@@ -171,14 +174,22 @@ func wasiWrite(ctx context.Context, mod api.Module, stack []uint64) {
 		return
 	}
 	list := in.view(mod, stack[1], uint64(count)*8)
-	total := uint32(0)
+	total := uint64(0)
 	for i := range count {
 		v := list[i*8:]
 		b := in.view(mod, uint64(binary.LittleEndian.Uint32(v)), uint64(binary.LittleEndian.Uint32(v[4:])))
-		in.log.write(int(fd-1), b)
-		total += uint32(len(b))
+		if total += uint64(len(b)); total > math.MaxUint32 {
+			stack[0] = wasiInval
+			return
+		}
+		for len(b) > 0 {
+			piece := b[:min(len(b), 64<<10)]
+			in.log.write(int(fd-1), piece)
+			in.check()
+			b = b[len(piece):]
+		}
 	}
-	binary.LittleEndian.PutUint32(in.view(mod, stack[3], 4), total)
+	binary.LittleEndian.PutUint32(in.view(mod, stack[3], 4), uint32(total))
 	stack[0] = wasiOK
 }
 
@@ -225,9 +236,9 @@ func wasiPoll(ctx context.Context, mod api.Module, stack []uint64) {
 		if s[8] != 0 { // a descriptor: there is none to wait for, so it is ready
 			return 0
 		}
-		d := time.Duration(min(binary.LittleEndian.Uint64(s[24:]), uint64(maxTimeout)*365))
+		d := time.Duration(min(binary.LittleEndian.Uint64(s[24:]), uint64(maxVirtualTime)))
 		if binary.LittleEndian.Uint16(s[40:])&1 != 0 { // an absolute time
-			d = time.Duration(min(binary.LittleEndian.Uint64(s[24:]), uint64(1)<<62)) - now
+			d -= now
 		}
 		return max(d, 0)
 	}
@@ -258,14 +269,15 @@ func wasiPoll(ctx context.Context, mod api.Module, stack []uint64) {
 
 func (in *instance) sleep(d time.Duration) {
 	if !in.guest.cfg.RealClock {
-		in.clock += d
+		in.clock = min(in.clock+d, maxVirtualTime)
 		return
 	}
-	t := time.NewTimer(min(d, time.Until(in.deadline)))
+	t := time.NewTimer(min(d, in.deadline-in.now()))
 	defer t.Stop()
 	select {
 	case <-t.C:
 	case <-in.ctx.Done():
+	case <-in.guest.life.Done():
 	}
 	in.check()
 }

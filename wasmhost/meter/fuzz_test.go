@@ -34,7 +34,7 @@ func FuzzSame(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, wasm []byte, seed uint64) {
-		if len(wasm) > 1<<16 || screen.Check(wasm, screen.Limits{CompileCost: 2_000}) != nil {
+		if len(wasm) > 1<<16 || screen.Check(wasm, screen.Limits{CompileCost: 500_000}) != nil {
 			return
 		}
 		sameEverywhere(t, wasm, seed)
@@ -75,7 +75,7 @@ func TestMutations(t *testing.T) {
 				wasm[8+rng.IntN(len(wasm)-8)] ^= byte(1 << rng.IntN(8))
 			}
 		}
-		if screen.Check(wasm, screen.Limits{CompileCost: 2_000}) == nil && sameEverywhere(t, wasm, rng.Uint64()) {
+		if screen.Check(wasm, screen.Limits{CompileCost: 500_000}) == nil && sameEverywhere(t, wasm, rng.Uint64()) {
 			valid++
 		}
 	}

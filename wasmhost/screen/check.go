@@ -51,7 +51,8 @@ type checker struct {
 	elements  int64 // declared minimum of all tables
 	memories  int
 	labels    []uint32 // reused by every function
-	loops     []int32  // reused by every function
+	open      []label  // reused by every function
+	size      int
 	cost      estimate
 
 	summary *Summary // filled as the module is read, nil for Check
@@ -61,6 +62,7 @@ type checker struct {
 type signature struct{ params, results []byte }
 
 func (c *checker) run(wasm []byte) *Error {
+	c.size = len(wasm)
 	if len(wasm) > c.limits.ModuleBytes {
 		return &Error{Reason: fmt.Sprintf("%d bytes, more than the limit of %d", len(wasm), c.limits.ModuleBytes)}
 	}

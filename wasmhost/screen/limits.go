@@ -24,9 +24,10 @@ type Limits struct {
 	Tables         int   // default 16
 	Segments       int   // element and data segments, each; default 100,000
 	CustomSections int   // default 1,000
-	// CompileCost bounds the estimated time of compiling; the package documentation has the formula. Default 30,000 (about ten times the largest
-	// real guest measured).
-	CompileCost int64
+	// CompileCost and FunctionCost bound the estimated time of compiling the module and its most expensive function, in microseconds; the
+	// package documentation has the formula. Defaults 60,000,000 and 1,000,000, several times what the largest real guests come to. A small
+	// module may cost less than CompileCost.
+	CompileCost, FunctionCost int64
 }
 
 const mib = 1 << 20
@@ -42,8 +43,8 @@ func (l Limits) Validate() error {
 	if l.MemoryBytes < 0 || l.MemoryBytes > 1<<32 {
 		errs = append(errs, fmt.Errorf("screen limit MemoryBytes must lie between 0 and 4 GiB, not %d", l.MemoryBytes))
 	}
-	if l.CompileCost < 0 {
-		errs = append(errs, fmt.Errorf("screen limit CompileCost is negative: %d", l.CompileCost))
+	if l.CompileCost < 0 || l.FunctionCost < 0 {
+		errs = append(errs, fmt.Errorf("screen limit CompileCost or FunctionCost is negative: %d, %d", l.CompileCost, l.FunctionCost))
 	}
 	return errors.Join(errs...)
 }
@@ -87,7 +88,10 @@ func (l Limits) WithDefaults() Limits {
 		l.MemoryBytes = 64 * mib
 	}
 	if l.CompileCost == 0 {
-		l.CompileCost = 30_000
+		l.CompileCost = 60_000_000
+	}
+	if l.FunctionCost == 0 {
+		l.FunctionCost = 1_000_000
 	}
 	return l
 }

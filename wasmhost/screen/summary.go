@@ -81,8 +81,8 @@ type Summary struct {
 	Command        bool
 	Functions      int      // defined, without the imported ones
 	CustomSections []string // names, in order
-	// CompileCost is the estimate that Check compares with Limits.CompileCost.
-	CompileCost int64
+	// CompileCost is the estimated time of compiling, in microseconds, and FunctionCost that of the most expensive function.
+	CompileCost, FunctionCost int64
 }
 
 // Component reports whether the bytes begin like a WebAssembly component. Weir runs core modules only, and Check and Summarize refuse components with a
@@ -94,14 +94,14 @@ func Component(wasm []byte) bool {
 // Summarize reads a module without compiling it. It is safe on hostile bytes: it makes all the structural checks of Check, with no limit on memory or compile
 // cost and the format's own bounds elsewhere, and returns an *Error for what is malformed.
 func Summarize(wasm []byte) (Summary, error) {
-	limits := Limits{MemoryBytes: 1 << 32, TableElements: math.MaxInt32, CompileCost: math.MaxInt64}.WithDefaults()
+	limits := Limits{MemoryBytes: 1 << 32, TableElements: math.MaxInt32, CompileCost: math.MaxInt64, FunctionCost: math.MaxInt64}.WithDefaults()
 	c := &checker{limits: limits, summary: &Summary{}}
 	if err := c.run(wasm); err != nil {
 		return Summary{}, err
 	}
 	s := c.summary
 	s.Functions = c.functions - c.imported
-	s.CompileCost = c.cost.total
+	s.CompileCost, s.FunctionCost = c.cost.total, c.cost.largest
 	var start, initialize bool
 	for _, e := range s.Exports {
 		start = start || e.Name == "_start" && e.Kind == Function
