@@ -86,7 +86,7 @@ func load(t testing.TB, binary []byte) *guest {
 	}
 	var err error
 	g.mod, err = r.InstantiateWithConfig(ctx, binary,
-		wazero.NewModuleConfig().WithStartFunctions("_initialize").WithStderr(os.Stderr))
+		wazero.NewModuleConfig().WithStartFunctions("_initialize").WithStderr(t.Output()))
 	if err != nil {
 		t.Fatal(err)
 	}

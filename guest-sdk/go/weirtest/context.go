@@ -136,6 +136,7 @@ type message struct {
 	Role, ToolName, CustomType, ToolCallID string
 	IsError, Display                       bool
 	Timestamp                              int64
+	Output, Summary                        string
 	Content                                json.RawMessage
 
 	role, flags byte
@@ -161,7 +162,7 @@ func readMessage(text string) (m message, err error) {
 	flag(m.Display, 16)
 	var plain string
 	if len(m.Content) == 0 || json.Unmarshal(m.Content, &plain) == nil {
-		m.textBytes = len(plain)
+		m.textBytes = len(plain) + len(m.Output) + len(m.Summary)
 		return m, nil
 	}
 	var blocks []struct{ Type, Text, ID string }
