@@ -149,8 +149,8 @@ func (f *body) cost() int64 {
 	return f.instrs*6/10 + square(f.instrs)/10_000 +
 		3*merges + square(merges)/100_000 +
 		loops + square(loops)/2_000_000 +
-		3*f.targets + square(f.targets)/200_000 +
-		f.branches/40_000
+		3*f.targets + square(f.targets)/200 +
+		f.branches/40
 }
 
 // square saturates: counts are bounded by the size of the module, but their products need not be.
