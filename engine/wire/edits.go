@@ -23,10 +23,9 @@ type ContextResult struct {
 	src []byte
 }
 
-// placed is a message of the guest's and where it goes; at is the byte of its place in src.
+// placed is a message of the guest's and where it goes.
 type placed struct {
 	index int
-	at    int
 	msg   read
 }
 
@@ -100,8 +99,6 @@ func (r *reader) placed() []placed {
 			if i == 0 {
 				p.index = int(r.int(0, maxIndex))
 			} else {
-				r.peek()
-				p.at = r.pos
 				p.msg = r.message(false)
 			}
 		}
@@ -180,12 +177,12 @@ func (c *ContextResult) Apply(before []*agentcore.Message) ([]*agentcore.Message
 		switch o.kind {
 		case opInsert:
 			p := c.insert[o.order]
-			after = append(after, r.finish(p.msg, p.at, neighbourTime(before, at)))
+			after = append(after, r.finish(p.msg, neighbourTime(before, at)))
 		case opDrop:
 			copied++
 		case opReplace:
 			p := c.replace[o.order]
-			if m := r.finish(p.msg, p.at, timestamp(before[at])); m != nil {
+			if m := r.finish(p.msg, timestamp(before[at])); m != nil {
 				after = append(after, m.WithID(before[at].ID()))
 			}
 			copied++
@@ -199,14 +196,17 @@ func (c *ContextResult) Apply(before []*agentcore.Message) ([]*agentcore.Message
 
 // ops checks the indexes against n messages and sorts the edits by place.
 func (c *ContextResult) ops(n int) ([]op, error) {
-	ops := make([]op, 0, len(c.Drop)+len(c.replace)+len(c.insert))
-	for i, at := range c.Drop {
+	// More than n drops or replacements hold one that is out of range or there twice among the first n+1: a guest that
+	// returns millions of them costs no sorting.
+	drop, replace := c.Drop[:min(len(c.Drop), n+1)], c.replace[:min(len(c.replace), n+1)]
+	ops := make([]op, 0, len(drop)+len(replace)+len(c.insert))
+	for i, at := range drop {
 		if at >= n {
 			return nil, outOfRange("drop", "", i, at, n)
 		}
 		ops = append(ops, op{int32(at), opDrop, int32(i)})
 	}
-	for i, p := range c.replace {
+	for i, p := range replace {
 		if p.index >= n {
 			return nil, outOfRange("replace", ".at", i, p.index, n)
 		}
@@ -269,7 +269,7 @@ func (c *ContextResult) applyList(r *reader, before []*agentcore.Message) ([]*ag
 		}
 		// The element was read to its end before; here its keys are judged.
 		r.pos, r.depth = e.start, 2
-		m := r.finish(r.message(false), e.start, last)
+		m := r.finish(r.message(false), last)
 		if r.err != nil {
 			return nil, r.err
 		}

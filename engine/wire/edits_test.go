@@ -118,6 +118,28 @@ func TestReplacementKeepsTheID(t *testing.T) {
 	}
 }
 
+// A result may be applied again, and messages that were made of it do not change.
+func TestApplyTwice(t *testing.T) {
+	c, err := ParseContext([]byte(expand(`{"replace":[{"at":0,"message":$u}],"insert":[{"at":1,"message":$a}]}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := c.Apply(history(t, "u"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := []*agentcore.Message{decode(t, messageJSON("u", 77))}
+	second, err := c.Apply(late)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		if timestamp(first[i]) != 1 || timestamp(second[i]) != 77 {
+			t.Errorf("message %d: %d and %d", i, timestamp(first[i]), timestamp(second[i]))
+		}
+	}
+}
+
 type contextCase struct {
 	Name string `json:"name"`
 	// Before and After are in the notation of history and notation; Edit may hold $word for a message of that kind

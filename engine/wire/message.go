@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"weir/agentcore"
@@ -230,11 +231,21 @@ func roleKeys(role int) (has, needs uint64) {
 	return has | bits(keyTimestamp), needs
 }
 
-// read is a message that the strict reader accepted; the message itself is made by finish.
+// read is a message that the strict reader accepted; finish makes the message of it.
 type read struct {
 	role         agentcore.Role
 	start, end   int
 	hasTimestamp bool
+	timestamp    int64
+	body         agentcore.Body // nil for a role that agentcore does not interpret
+}
+
+// messageReader reads the values of one message by key, an index of messageKeys.
+type messageReader struct {
+	*reader
+	f            fields
+	where        [33]int
+	emptyAllowed bool
 }
 
 // message reads a whole message of a known role. Unless emptyAllowed, a message that says nothing is refused: providers
@@ -243,75 +254,168 @@ func (r *reader) message(emptyAllowed bool) read {
 	m := read{}
 	r.peek()
 	m.start = r.pos
-	var where [33]int
-	f := r.scan(messageKeys, where[:])
-	if r.require(&f, 0); r.err != nil {
+	v := messageReader{reader: r, emptyAllowed: emptyAllowed}
+	v.f = r.scan(messageKeys, v.where[:])
+	if r.require(&v.f, 0); r.err != nil {
 		return m
 	}
 	m.end = r.pos
 	role := -1
-	r.at(where[0], func() { role = r.oneOf(roleNames) })
+	r.at(v.where[0], func() { role = r.oneOf(roleNames) })
 	if r.err != nil {
 		return m
 	}
 	m.role = agentcore.Role(roleNames[role])
-	m.hasTimestamp = f.has(keyTimestamp)
 	has, needs := roleKeys(role)
-	if !r.keysOf(&f, has, needs, "a "+roleNames[role]+" message", where[:]) {
+	if !r.keysOf(&v.f, has, needs, "a "+roleNames[role]+" message", v.where[:]) {
 		return m
 	}
-	for i := range messageKeys {
-		if i > 0 && f.has(i) {
-			r.at(where[i], func() { r.messageValue(role, i, emptyAllowed) })
-		}
+	m.hasTimestamp = v.f.has(keyTimestamp)
+	m.timestamp = v.int("timestamp", -maxSafe, maxSafe)
+	switch m.role {
+	case agentcore.RoleUser:
+		m.body = &agentcore.UserMessage{Content: v.content()}
+	case agentcore.RoleAssistant:
+		m.body = v.assistant()
+	case agentcore.RoleToolResult:
+		m.body = v.toolResult()
+	case RoleCustom:
+		v.text("customType", true)
+		v.content()
+		v.bool("display")
+	case RoleBashExecution:
+		v.text("command", false)
+		v.text("output", false)
+		v.text("fullOutputPath", false)
+		v.int("exitCode", -1<<31, 1<<31-1)
+		v.bool("cancelled")
+		v.bool("truncated")
+		v.bool("excludeFromContext")
+	default:
+		v.text("summary", false)
+		v.text("fromId", false)
+		v.int("tokensBefore", 0, maxSafe)
 	}
 	return m
 }
 
-// messageValue checks the type of one value of a message.
-func (r *reader) messageValue(role, key int, emptyAllowed bool) {
-	at := r.pos
-	switch messageKeys[key] {
-	case "content":
-		empty := false
-		switch role {
-		case 1:
-			empty = len(r.blocks(blockText|blockThinking|blockToolCall)) == 0
-		case 2:
-			empty = len(r.blocks(blockText|blockImage)) == 0
-		default:
-			c := r.content()
-			empty = c.Text == "" && len(c.Blocks) == 0
-		}
-		if r.err == nil && empty && !emptyAllowed {
-			r.fail(at, "a message must not be empty")
-		}
-	case "timestamp", "tokensBefore":
-		r.int(-maxSafe, maxSafe)
-	case "exitCode":
-		r.int(-1<<31, 1<<31-1)
-	case "usage":
-		r.usage()
-	case "stopReason":
-		r.oneOf(stopReasons)
-	case "display", "isError", "cancelled", "truncated", "excludeFromContext":
-		r.bool()
-	case "addedToolNames":
-		r.list(r.stringNotEmpty)
-	case "toolCallId", "toolName", "customType":
-		r.stringNotEmpty()
-	case "deferred", "diagnostics", "providerThinkingLevel", "endTurn", "details":
-		r.skip() // nobody here gives them a meaning
-	default:
-		r.string()
+// value runs read at the value of key, unless the message lacks it.
+func (v *messageReader) value(key string, read func()) {
+	if i := slices.Index(messageKeys, key); v.f.has(i) {
+		v.at(v.where[i], read)
 	}
 }
 
-// finish makes the message that message read. It owns its memory and keeps the guest's bytes, with timestamp added when
-// the guest gave none.
-func (r *reader) finish(m read, at int, timestamp int64) *agentcore.Message {
+func (v *messageReader) text(key string, notEmpty bool) (s string) {
+	v.value(key, func() {
+		if notEmpty {
+			s = v.stringNotEmpty()
+		} else {
+			s = v.string()
+		}
+	})
+	return s
+}
+
+func (v *messageReader) bool(key string) (b bool) {
+	v.value(key, func() { b = v.reader.bool() })
+	return b
+}
+
+func (v *messageReader) int(key string, lo, hi int64) (n int64) {
+	v.value(key, func() { n = v.reader.int(lo, hi) })
+	return n
+}
+
+// content reads what a user or custom message holds.
+func (v *messageReader) content() (c agentcore.Content) {
+	v.value("content", func() {
+		at := v.pos
+		c = v.reader.content()
+		v.notEmpty(at, len(c.Text)+len(c.Blocks))
+	})
+	return c
+}
+
+func (v *messageReader) blocks(allowed blockKinds) (list []agentcore.Block) {
+	v.value("content", func() {
+		at := v.pos
+		list = v.reader.blocks(allowed)
+		v.notEmpty(at, len(list))
+	})
+	return list
+}
+
+func (v *messageReader) notEmpty(at, n int) {
+	if n == 0 && !v.emptyAllowed {
+		v.fail(at, "a message must not be empty")
+	}
+}
+
+func (v *messageReader) assistant() *agentcore.AssistantMessage {
+	m := &agentcore.AssistantMessage{
+		Content:       v.blocks(blockText | blockThinking | blockToolCall),
+		API:           v.text("api", false),
+		Provider:      v.text("provider", false),
+		Model:         v.text("model", false),
+		ResponseModel: v.text("responseModel", false),
+		ResponseID:    v.text("responseId", false),
+		RawStopReason: v.text("rawStopReason", false),
+		ErrorMessage:  v.text("errorMessage", false),
+	}
+	v.value("usage", func() { m.Usage = *v.usage() })
+	v.value("stopReason", func() {
+		if i := v.oneOf(stopReasons); i >= 0 {
+			m.StopReason = agentcore.StopReason(stopReasons[i])
+		}
+	})
+	// Nobody here gives these a meaning.
+	for _, key := range []string{"deferred", "diagnostics", "providerThinkingLevel", "endTurn"} {
+		v.value(key, func() {
+			if m.Extra == nil {
+				m.Extra = map[string]json.RawMessage{}
+			}
+			m.Extra[key] = clone(v.raw())
+		})
+	}
+	return m
+}
+
+func (v *messageReader) toolResult() *agentcore.ToolResultMessage {
+	m := &agentcore.ToolResultMessage{
+		ToolCallID: v.text("toolCallId", true),
+		ToolName:   v.text("toolName", true),
+		Content:    v.blocks(blockText | blockImage),
+		IsError:    v.bool("isError"),
+	}
+	v.value("details", func() { m.Details = clone(v.raw()) })
+	v.value("usage", func() { m.Usage = v.usage() })
+	v.value("addedToolNames", func() { m.AddedToolNames = v.list(v.stringNotEmpty) })
+	return m
+}
+
+// finish makes the message that message read, with timestamp when the guest gave none. It owns its memory.
+func (r *reader) finish(m read, timestamp int64) *agentcore.Message {
 	if r.err != nil {
 		return nil
+	}
+	if m.hasTimestamp {
+		timestamp = m.timestamp
+	}
+	// A copy of the body, so that a result can be applied again.
+	switch b := m.body.(type) {
+	case *agentcore.UserMessage:
+		own := *b
+		own.Timestamp = timestamp
+		return agentcore.NewMessage(&own)
+	case *agentcore.AssistantMessage:
+		own := *b
+		own.Timestamp = timestamp
+		return agentcore.NewMessage(&own)
+	case *agentcore.ToolResultMessage:
+		own := *b
+		own.Timestamp = timestamp
+		return agentcore.NewMessage(&own)
 	}
 	raw := bytes.Clone(r.src[m.start:m.end])
 	if !m.hasTimestamp {
@@ -319,10 +423,5 @@ func (r *reader) finish(m read, at int, timestamp int64) *agentcore.Message {
 		raw = strconv.AppendInt(raw, timestamp, 10)
 		raw = append(raw, '}')
 	}
-	msg, err := agentcore.DecodeMessage(json.RawMessage(raw))
-	if err != nil {
-		r.fail(at, err.Error())
-		return nil
-	}
-	return msg
+	return agentcore.NewMessage(&agentcore.OpaqueMessage{RoleName: m.role, JSON: raw, Timestamp: timestamp})
 }

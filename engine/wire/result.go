@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 
 	"weir/agentcore"
 )
@@ -139,7 +140,7 @@ func ParseMessageEnd(out []byte, role agentcore.Role, timestamp int64) (*agentco
 			r.fail(at, "want a message of role "+quoteShort(string(role))+", got "+string(m.role)+"; a role cannot be changed")
 			return
 		}
-		msg = r.finish(m, at, timestamp)
+		msg = r.finish(m, timestamp)
 	}, nil)
 	if err != nil {
 		return nil, err
@@ -218,7 +219,7 @@ type BeforeAgentStartResult struct {
 	SystemPrompt *string
 }
 
-// CustomMessage is a message of role custom without its time.
+// CustomMessage is a message of role custom without its time; see [CustomMessage.Message].
 type CustomMessage struct {
 	CustomType string
 	Content    agentcore.Content
@@ -226,6 +227,24 @@ type CustomMessage struct {
 	ContentJSON json.RawMessage
 	Display     bool
 	Details     json.RawMessage // nil when absent
+}
+
+// Message is the message of role custom at a time in milliseconds.
+func (c *CustomMessage) Message(timestamp int64) *agentcore.Message {
+	b := append([]byte(nil), `{"role":"custom","customType":`...)
+	b = AppendString(b, c.CustomType)
+	b = append(b, `,"content":`...)
+	b = append(b, c.ContentJSON...)
+	b = append(b, `,"display":`...)
+	b = strconv.AppendBool(b, c.Display)
+	if c.Details != nil {
+		b = append(b, `,"details":`...)
+		b = append(b, c.Details...)
+	}
+	b = append(b, `,"timestamp":`...)
+	b = strconv.AppendInt(b, timestamp, 10)
+	b = append(b, '}')
+	return agentcore.NewMessage(&agentcore.OpaqueMessage{RoleName: RoleCustom, JSON: b, Timestamp: timestamp})
 }
 
 var customKeys = []string{"customType", "content", "display", "details"}

@@ -94,6 +94,25 @@ func TestNullIsAValue(t *testing.T) {
 	}
 }
 
+func TestCustomMessage(t *testing.T) {
+	res, err := ParseBeforeAgentStart([]byte(`{"message":{"display":true,"content":["x"],"customType":"a\"b"}}`))
+	if err == nil {
+		t.Fatalf("a string among the blocks was accepted: %+v", res)
+	}
+	res, err = ParseBeforeAgentStart([]byte(`{"message":{"display":true,"content":[{"type":"text","text":"x"}],"customType":"a\"b","details":null}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := res.Message.Message(5).JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"role":"custom","customType":"a\"b","content":[{"type":"text","text":"x"}],"display":true,"details":null,"timestamp":5}`
+	if string(raw) != want {
+		t.Errorf("got  %s\nwant %s", raw, want)
+	}
+}
+
 // FuzzToolCallResult, and the two below: what the strict reader accepts is JSON to encoding/json too, with the same values.
 func FuzzToolCallResult(f *testing.F) {
 	for _, s := range []string{
