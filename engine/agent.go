@@ -94,8 +94,8 @@ type updateEvent struct {
 // fault of an observer is recorded and isolated.
 func (e *Engine) Listener() agentcore.Listener {
 	return func(ctx context.Context, ev agentcore.Event) error {
-		kind, ok := wire.ParseEvent(ev.Type().String())
-		if !ok {
+		kind := coreKind(ev.Type())
+		if kind == 0 {
 			return fmt.Errorf("engine: the event %s is unknown", ev.Type())
 		}
 		e.before(ev)
@@ -104,6 +104,34 @@ func (e *Engine) Listener() agentcore.Listener {
 		}
 		e.after(ev)
 		return nil
+	}
+}
+
+// coreKind is the extension event that an event of a run becomes; 0 when there is none.
+func coreKind(t agentcore.EventType) wire.Event {
+	switch t {
+	case agentcore.EventAgentStart:
+		return wire.EventAgentStart
+	case agentcore.EventAgentEnd:
+		return wire.EventAgentEnd
+	case agentcore.EventTurnStart:
+		return wire.EventTurnStart
+	case agentcore.EventTurnEnd:
+		return wire.EventTurnEnd
+	case agentcore.EventMessageStart:
+		return wire.EventMessageStart
+	case agentcore.EventMessageUpdate:
+		return wire.EventMessageUpdate
+	case agentcore.EventMessageEnd:
+		return wire.EventMessageEnd
+	case agentcore.EventToolExecutionStart:
+		return wire.EventToolExecutionStart
+	case agentcore.EventToolExecutionUpdate:
+		return wire.EventToolExecutionUpdate
+	case agentcore.EventToolExecutionEnd:
+		return wire.EventToolExecutionEnd
+	default:
+		return 0
 	}
 }
 
