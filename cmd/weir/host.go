@@ -41,8 +41,9 @@ func newHost(ctx context.Context) (*wasmhost.Host, error) {
 const (
 	// compileTimeout is how long one module may take to compile (ABI section 14).
 	compileTimeout = 20 * time.Second
-	// compileHere is the estimated cost, in the screen's unit, below which starting a process costs more than it protects.
-	compileHere = 100
+	// compileHere is the estimated compile time, in the screen's microseconds, below which starting a process costs more than it
+	// protects.
+	compileHere = 300_000
 )
 
 // compileElsewhere compiles a costly module in a process of its own, so that a compilation that runs wild does not take

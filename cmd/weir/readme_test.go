@@ -1,8 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -61,9 +61,10 @@ func TestReadmeCommands(t *testing.T) {
 			t.Errorf("this test does not know how to run %q", line)
 			continue
 		}
-		var out, errOut bytes.Buffer
-		if code := run(words(args), strings.NewReader(in), &out, &errOut); code != 0 {
-			t.Errorf("%s: exit code %d\n%s%s", line, code, out.String(), errOut.String())
+		cmd := exec.Command("weir", words(args)...) // in PATH since TestMain
+		cmd.Stdin = strings.NewReader(in)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", line, err, out)
 		}
 		ran++
 	}
