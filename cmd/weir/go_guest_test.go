@@ -25,7 +25,7 @@ func TestGoGuest(t *testing.T) {
 	t.Setenv("WEIR_CACHE_DIR", filepath.Join(dir, "cache"))
 	for _, c := range []struct{ command, want string }{
 		{"rm -rf /", `{"block":true,"reason":"rm -rf is not allowed"}`},
-		{"ls", `{}`},
+		{"ls", `{"block":false}`},
 	} {
 		cmd := exec.Command("weir", "ext", "call", module, "tool_call")
 		cmd.Stdin = strings.NewReader(`{"toolName":"bash","input":{"command":"` + c.command + `"}}`)
