@@ -67,11 +67,13 @@ type Agent struct {
 	shared       int // length of the prefix of messages that a snapshot holds
 	streaming    *Message
 	pending      []string
-	errorMessage string
-	steering     queue
-	followUp     queue
-	lastID       uint64
-	run          *run
+	// pendingShared says that a snapshot holds pending: it may grow, but no element may change.
+	pendingShared bool
+	errorMessage  string
+	steering      queue
+	followUp      queue
+	lastID        uint64
+	run           *run
 }
 
 // New makes an agent. The errors are a missing provider, an unknown mode, and a tool that cannot be used: without a name
@@ -252,7 +254,7 @@ func (a *Agent) Reset() error {
 		return ErrResetRunning
 	}
 	a.messages, a.shared = nil, 0
-	a.streaming, a.pending, a.errorMessage = nil, nil, ""
+	a.streaming, a.pending, a.pendingShared, a.errorMessage = nil, nil, false, ""
 	a.steering.messages, a.followUp.messages = nil, nil
 	return nil
 }
@@ -262,7 +264,7 @@ func (a *Agent) begin(ctx context.Context) *run {
 	r := &run{agent: a, done: make(chan struct{})}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	r.model, r.thinking, r.system, r.tools = a.model, a.thinking, a.systemPrompt, a.tools
-	r.messages = a.snapshotMessages()
+	r.workOn(a.snapshotMessages())
 	a.run, a.streaming, a.errorMessage = r, nil, ""
 	return r
 }

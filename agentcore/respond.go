@@ -22,11 +22,11 @@ func (r *run) respond() (*Message, error) {
 	case err != nil:
 		return nil, err
 	}
-	m := NewMessage(s.final(returned))
+	body := s.final(returned)
 	if !s.started {
-		return r.message(m)
+		return r.message(body)
 	}
-	return r.endMessage(m.numbered(s.id))
+	return r.endMessage(&Message{id: s.id, role: RoleAssistant, body: body})
 }
 
 func (r *run) request() (*Request, error) {
@@ -44,6 +44,8 @@ func (r *run) request() (*Request, error) {
 		if err != nil {
 			return nil, err
 		}
+	} else if hooks.TransformContext == nil {
+		messages = slices.Clip(r.forModel)
 	} else {
 		messages = forModel(messages)
 	}
@@ -57,12 +59,18 @@ func (r *run) request() (*Request, error) {
 	return req, err
 }
 
+// foreign says whether a message is of a role that the default conversion drops.
+func foreign(m *Message) bool {
+	switch m.role {
+	case RoleUser, RoleAssistant, RoleToolResult:
+		return false
+	default:
+		return true
+	}
+}
+
 // forModel keeps the roles that a model understands. It copies only if it must drop one.
 func forModel(messages []*Message) []*Message {
-	foreign := func(m *Message) bool {
-		role := m.Role()
-		return role != RoleUser && role != RoleAssistant && role != RoleToolResult
-	}
 	if !slices.ContainsFunc(messages, foreign) {
 		return messages
 	}
@@ -108,21 +116,22 @@ func (s *stream) emit(ev AssistantEvent) error {
 	case ev.Type == StreamStart:
 		return s.start(ev.Message)
 	case ev.Type == StreamDone || ev.Type == StreamError:
-		s.end = &ev
+		end := ev
+		s.end = &end
 		return nil
 	case ev.Type < StreamTextStart || ev.Type > StreamToolCallEnd:
 		s.breach = &ProtocolError{Event: ev.Type, Detail: "no such event"}
 		return s.breach
 	}
-	if err := s.build.apply(&ev); err != nil {
+	cell := &updateCell{}
+	cell.event.AssistantEvent = ev
+	if err := s.build.apply(&cell.event.AssistantEvent); err != nil {
 		s.breach = err
 		return err
 	}
 	if !s.started {
 		return nil
 	}
-	cell := &updateCell{}
-	cell.event.AssistantEvent = ev
 	cell.event.Message = s.snapshot(&cell.message, &cell.partial)
 	s.failed = s.run.emit(&cell.event)
 	return s.failed

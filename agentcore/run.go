@@ -21,6 +21,8 @@ type run struct {
 	tools    *toolset
 	// messages is what the model works on. It is append-only, so that hooks may be given prefixes.
 	messages []*Message
+	// forModel are those of messages that the default conversion keeps.
+	forModel []*Message
 	added    []*Message
 }
 
@@ -36,7 +38,7 @@ func (r *run) execute(prompts []*Message) error {
 func (r *run) finish() {
 	a := r.agent
 	a.mu.Lock()
-	a.run, a.streaming, a.pending = nil, nil, nil
+	a.run, a.streaming, a.pending, a.pendingShared = nil, nil, nil, false
 	a.mu.Unlock()
 	r.cancel(ErrRunOver)
 	close(r.done)
@@ -149,7 +151,8 @@ func (r *run) update(u *TurnUpdate) error {
 		if err != nil {
 			return fmt.Errorf("context of the next turn: %w", err)
 		}
-		r.tools, r.system, r.messages = tools, u.Context.SystemPrompt, slices.Clip(u.Context.Messages)
+		r.tools, r.system = tools, u.Context.SystemPrompt
+		r.workOn(slices.Clip(u.Context.Messages))
 	}
 	if u.Model != nil {
 		r.model = *u.Model
@@ -181,13 +184,21 @@ func (r *run) context() Context {
 // take adds a finished message to what the run works on and to what it reports.
 func (r *run) take(m *Message) {
 	r.messages = append(r.messages, m)
+	if !foreign(m) {
+		r.forModel = append(r.forModel, m)
+	}
 	r.added = append(r.added, m)
+}
+
+// workOn makes messages the context.
+func (r *run) workOn(messages []*Message) {
+	r.messages, r.forModel = messages, slices.Clip(forModel(messages))
 }
 
 // inject gives prompts and queued messages their events.
 func (r *run) inject(messages []*Message) error {
 	for _, m := range messages {
-		m, err := r.message(m)
+		m, err := r.tell(m.numbered(r.number()))
 		if err != nil {
 			return err
 		}
@@ -196,9 +207,13 @@ func (r *run) inject(messages []*Message) error {
 	return nil
 }
 
-// message gives m a number and both its events. It returns the message as it was stored.
-func (r *run) message(m *Message) (*Message, error) {
-	m = m.numbered(r.number())
+// message gives a message of the run's own making a number and both its events. It returns it as it was stored.
+func (r *run) message(body Body) (*Message, error) {
+	return r.tell(&Message{id: r.number(), role: body.Role(), body: body})
+}
+
+// tell gives m both its events. It returns the message as it was stored.
+func (r *run) tell(m *Message) (*Message, error) {
 	if err := r.emit(&MessageStart{Message: m}); err != nil {
 		return nil, err
 	}
@@ -248,11 +263,14 @@ func (r *run) emit(ev Event) error {
 		a.streaming = e.Message
 	case *ToolExecutionStart:
 		if !slices.Contains(a.pending, e.ToolCallID) {
-			a.pending = append(slices.Clip(a.pending), e.ToolCallID)
+			a.pending = append(a.pending, e.ToolCallID)
 		}
 	case *ToolExecutionEnd:
 		if i := slices.Index(a.pending, e.ToolCallID); i >= 0 {
-			a.pending = slices.Delete(slices.Clone(a.pending), i, i+1)
+			if a.pendingShared {
+				a.pending, a.pendingShared = slices.Clone(a.pending), false
+			}
+			a.pending = slices.Delete(a.pending, i, i+1)
 		}
 	case *TurnEnd:
 		if m := e.Message.Assistant(); m != nil && m.ErrorMessage != "" {
@@ -275,11 +293,10 @@ func (r *run) fail(cause error) error {
 	a.mu.Lock()
 	model := a.model
 	a.mu.Unlock()
-	m := NewMessage(&AssistantMessage{
+	m, err := r.message(&AssistantMessage{
 		Content: []Block{&TextBlock{}}, API: model.API, Provider: model.Provider, Model: model.ID,
 		StopReason: stop, ErrorMessage: errorText(cause), Timestamp: a.nowMillis(),
 	})
-	m, err := r.message(m)
 	if err != nil {
 		return err
 	}

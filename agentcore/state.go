@@ -30,10 +30,11 @@ type State struct {
 func (a *Agent) State() State {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.pendingShared = true
 	return State{
 		SystemPrompt: a.systemPrompt, Model: a.model, ThinkingLevel: a.thinking, Tools: a.tools.tools,
 		Messages: a.snapshotMessages(), Running: a.run != nil, StreamingMessage: a.streaming,
-		PendingToolCalls: a.pending, ErrorMessage: a.errorMessage,
+		PendingToolCalls: slices.Clip(a.pending), ErrorMessage: a.errorMessage,
 		Steering: slices.Clip(a.steering.messages), FollowUp: slices.Clip(a.followUp.messages),
 	}
 }

@@ -96,7 +96,7 @@ func (b *batch) runSequential(calls []*ToolCall, outcomes []*outcome) ([]*outcom
 			err = r.emitEnd(o)
 		} else {
 			if err = b.await([]*execution{x}); err == nil {
-				o = x.outcome
+				o = &x.outcome
 			}
 		}
 		if err != nil {
@@ -127,7 +127,7 @@ func (b *batch) runParallel(calls []*ToolCall, outcomes []*outcome) ([]*outcome,
 				return nil, nil, err
 			}
 		} else {
-			o = x.outcome
+			o = &x.outcome
 			running = append(running, x)
 		}
 		outcomes = append(outcomes, o)
@@ -166,19 +166,22 @@ func (b *batch) prepare(call *ToolCall) (*execution, *outcome) {
 	if err != nil {
 		return nil, now(err.Error())
 	}
-	hookCall := &ToolCallContext{AssistantMessage: b.assistant, ToolCall: call, Args: args}
-	if hooks := &r.agent.cfg.Hooks; hooks.BeforeToolCall != nil || hooks.AfterToolCall != nil || hooks.ToolUpdate != nil {
-		hookCall.Context = r.context()
-		tools := r.tools
-		hookCall.Validate = func(args json.RawMessage) (json.RawMessage, error) { return tools.validate(tool, args) }
+	x := &execution{
+		batch: b, tool: tool, call: ToolCallContext{AssistantMessage: b.assistant, ToolCall: call, Args: args},
+		outcome: outcome{call: call}, accepting: true,
 	}
-	if o := b.askHook(hookCall); o != nil {
+	if hooks := &r.agent.cfg.Hooks; hooks.BeforeToolCall != nil || hooks.AfterToolCall != nil || hooks.ToolUpdate != nil {
+		x.call.Context = r.context()
+		tools := r.tools
+		x.call.Validate = func(args json.RawMessage) (json.RawMessage, error) { return tools.validate(tool, args) }
+	}
+	if o := b.askHook(&x.call); o != nil {
 		return nil, o
 	}
 	if r.aborted() {
 		return nil, now(textAborted)
 	}
-	return &execution{batch: b, tool: tool, call: hookCall, outcome: &outcome{call: call}, accepting: true}, nil
+	return x, nil
 }
 
 func prepareArguments(tool *Tool, raw json.RawMessage) (args json.RawMessage, err error) {
@@ -233,33 +236,34 @@ func (b *batch) await(running []*execution) error {
 		return nil
 	}
 	finished := make(chan *execution, len(running))
-	open := make(map[*execution]bool, len(running))
 	var failure error
+	fail := func(err error) {
+		if err != nil && failure == nil {
+			failure = err
+			b.fail()
+		}
+	}
+	open := 0
 	for _, x := range running {
-		if b.run.aborted() && failure == nil {
-			// Prepared before the abort, but not started.
+		switch {
+		case failure != nil:
+		case b.run.aborted(): // prepared before the abort, but not started
 			x.outcome.result, x.outcome.isError = errorResult(textAborted), true
-			if failure = b.run.emitEnd(x.outcome); failure != nil {
-				b.fail()
-			}
-			continue
+			fail(b.run.emitEnd(&x.outcome))
+		default:
+			open++
+			x.open = true
+			go x.run(finished)
 		}
-		if failure != nil {
-			continue
-		}
-		open[x] = true
-		go x.run(finished)
 	}
 	cancelled := b.ctx.Done()
 	var deadline <-chan time.Time
-	for len(open) > 0 {
+	for open > 0 {
 		select {
 		case x := <-finished:
-			delete(open, x)
-			if x.err != nil && failure == nil {
-				failure = x.err
-				b.fail()
-			}
+			open--
+			x.open = false
+			fail(x.err)
 		case <-cancelled:
 			cancelled = nil
 			timer := time.NewTimer(b.run.agent.cfg.ToolGrace)
@@ -267,17 +271,15 @@ func (b *batch) await(running []*execution) error {
 			deadline = timer.C
 		case <-deadline:
 			for _, x := range running {
-				if !open[x] || !x.abandon() {
+				if !x.open || !x.abandon() {
 					continue
 				}
-				delete(open, x)
+				open--
+				x.open = false
 				orphan := b.orphan(x)
-				if failure != nil {
-					continue
-				}
-				x.outcome.result, x.outcome.isError = errorResult(orphan.Error()), true
-				if failure = b.run.emitEnd(x.outcome); failure != nil {
-					b.fail()
+				if failure == nil {
+					x.outcome.result, x.outcome.isError = errorResult(orphan.Error()), true
+					fail(b.run.emitEnd(&x.outcome))
 				}
 			}
 		}
@@ -314,10 +316,10 @@ func (r *run) resultMessage(o *outcome) (*Message, error) {
 	if content == nil {
 		content = []Block{}
 	}
-	return r.message(NewMessage(&ToolResultMessage{
+	return r.message(&ToolResultMessage{
 		ToolCallID: o.call.ID, ToolName: o.call.Name, Content: content, Details: o.result.Details, Usage: o.result.Usage,
 		AddedToolNames: o.result.AddedToolNames, IsError: o.isError, Timestamp: r.agent.nowMillis(),
-	}))
+	})
 }
 
 func errorResult(text string) *ToolResult {

@@ -12,9 +12,10 @@ import (
 type execution struct {
 	batch   *batch
 	tool    *Tool
-	call    *ToolCallContext
-	outcome *outcome
+	call    ToolCallContext
+	outcome outcome
 	err     error // of a listener: the run fails
+	open    bool  // await waits for it
 
 	mu sync.Mutex
 	// accepting is the window for updates: it closes when Execute returns.
@@ -85,7 +86,7 @@ func (x *execution) update(partial *ToolResult) {
 	r := x.batch.run
 	if hook := r.agent.cfg.Hooks.ToolUpdate; hook != nil {
 		var err error
-		partial, err = callHook(func() (*ToolResult, error) { return hook(r.ctx, x.call, partial), nil })
+		partial, err = callHook(func() (*ToolResult, error) { return hook(r.ctx, &x.call, partial), nil })
 		if err != nil || partial == nil {
 			x.delivered(err)
 			return
@@ -142,7 +143,7 @@ func (x *execution) finish(result *ToolResult, err error) error {
 	if x.batch.closed.Load() {
 		return nil
 	}
-	o := x.outcome
+	o := &x.outcome
 	switch {
 	case err != nil:
 		o.result, o.isError = errorResult(err.Error()), true
@@ -165,9 +166,9 @@ func (x *execution) askHook() {
 	if hook == nil {
 		return
 	}
-	o := x.outcome
+	o := &x.outcome
 	patch, err := callHook(func() (*AfterToolCallResult, error) {
-		return hook(r.ctx, &ToolResultContext{ToolCallContext: *x.call, Result: o.result, IsError: o.isError})
+		return hook(r.ctx, &ToolResultContext{ToolCallContext: x.call, Result: o.result, IsError: o.isError})
 	})
 	switch {
 	case err != nil:
