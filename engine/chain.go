@@ -117,7 +117,7 @@ func (c *chain) ask(ctx context.Context, l *link, round int) (blocked bool) {
 			return nil
 		}
 		rewritten = r.Input
-		if c.validate == nil {
+		if c.validate == nil || c.engine.cfg.Trusting {
 			return nil
 		}
 		valid, err := c.validate(r.Input)
@@ -134,7 +134,11 @@ func (c *chain) ask(ctx context.Context, l *link, round int) (blocked bool) {
 	case l.handler.monitor:
 		return false
 	case err != nil:
-		c.block(name, err.Error()+"; the call was blocked", false)
+		reason := err.Error() + "; the call was blocked"
+		if c.engine.cfg.Trusting {
+			reason = err.Error()
+		}
+		c.block(name, reason, false)
 		return true
 	case result == nil:
 		return false
@@ -144,6 +148,9 @@ func (c *chain) ask(ctx context.Context, l *link, round int) (blocked bool) {
 		reason := r.Reason
 		if reason == "" {
 			reason = "blocked by the extension " + name
+			if c.engine.cfg.Trusting {
+				reason = "Tool execution was blocked"
+			}
 		}
 		c.block(name, reason, r.Terminate)
 		return true

@@ -51,7 +51,7 @@ func (h *handler) wants(tool string) bool { return tool == "" || h.hook.Wants(to
 // the result into an outcome and its text; it is not called for a fault.
 func (e *Engine) deliver(ctx context.Context, h *handler, ev *Event, rec Record, judge func(result any) (Outcome, string)) (any, error) {
 	rec.Extension, rec.Event, rec.Monitor = h.ext.Name(), ev.Kind, h.monitor
-	result, usage, err := h.ext.Handle(ctx, ev)
+	result, usage, err := handle(ctx, h.ext, ev)
 	rec.Usage = usage
 	if err != nil {
 		rec.Outcome, rec.Reason, rec.Err = OutcomeFault, err.Error(), err

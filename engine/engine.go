@@ -23,6 +23,11 @@ type Config struct {
 	Bundled func(name string) ([]byte, bool)
 	// Native are extensions in Go. They come after the set's and enforce.
 	Native []Extension
+	// Trusting says that the extensions are code of this program and to be taken at their word: rewritten arguments are not
+	// validated again, partial results of tools are not withheld until the whole was seen, and what the model reads of a
+	// block or a fault are the extension's own words. Where the ABI is stricter than the reference (sections 6 and 8), this
+	// is the reference's way.
+	Trusting bool
 	// Ask puts questions to a person and returns whether all are agreed to; nil, or [ErrNoPerson], means there is nobody,
 	// and what asks is blocked. The time in it is not counted against any extension.
 	Ask func(ctx context.Context, questions []Question) (bool, error)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 
@@ -87,7 +88,7 @@ func encodeEvent(w *encoding, ev *Event) ([]byte, error) {
 		b, err = w.enc.AppendCore(b, ev.At, p.event, p.now)
 	case agentcore.Event:
 		b, err = w.enc.AppendCore(b, ev.At, p, 0)
-	case []byte:
+	case json.RawMessage:
 		b, err = w.enc.AppendPayload(b, ev.At, ev.Kind, p)
 	default:
 		err = fmt.Errorf("no encoding for %T", p)

@@ -102,7 +102,7 @@ func (e *Engine) WithholdsUpdates(tool string) string {
 // partial replaces a partial result by a count of its bytes when somebody has yet to rewrite the whole.
 func (e *Engine) partial(tool string, r *agentcore.ToolResult) *agentcore.ToolResult {
 	name := e.WithholdsUpdates(tool)
-	if name == "" || r == nil {
+	if name == "" || r == nil || e.cfg.Trusting {
 		return r
 	}
 	n := 0

@@ -1,6 +1,9 @@
 package wire
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // HeaderEdit sets or deletes one header of a provider request.
 type HeaderEdit struct {
@@ -90,4 +93,19 @@ func validHeaderValue(s string) bool {
 		}
 	}
 	return true
+}
+
+// ApplyHeaderEdits applies edits to headers that are edits themselves: a header that is deleted stays as the mark that it is
+// not to be sent, whoever would add it. Names match whatever their case. headers is not changed.
+func ApplyHeaderEdits(headers, edits []HeaderEdit) []HeaderEdit {
+	out := slices.Clone(headers)
+	for _, e := range edits {
+		at := slices.IndexFunc(out, func(h HeaderEdit) bool { return sameHeader(h.Name, e.Name) })
+		if at < 0 {
+			out = append(out, e)
+			continue
+		}
+		out[at] = e
+	}
+	return out
 }

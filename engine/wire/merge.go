@@ -158,7 +158,7 @@ func MergeBeforeAgentStart(answers []Answer[BeforeAgentStartResult]) (messages [
 // MergeUserBash returns the first answer that is an opinion and who gave it; "" when there is none.
 func MergeUserBash(answers []Answer[UserBashResult]) (result UserBashResult, by string) {
 	for i := range answers {
-		if a := &answers[i]; a.counts() && (a.Result.Result != nil || a.Result.Command != "") {
+		if a := &answers[i]; a.counts() && (a.Result.Result != nil || a.Result.Command != "" || a.Result.Operations != nil) {
 			return a.Result, a.Extension
 		}
 	}

@@ -302,6 +302,8 @@ type UserBashResult struct {
 	Result *BashResult
 	// Command is run instead; "" keeps it. Never together with Result.
 	Command string
+	// Operations run the command; nil leaves it to the session. Only an extension in Go can give them.
+	Operations BashOperations
 }
 
 // BashResult is what a command gave.
