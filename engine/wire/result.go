@@ -303,7 +303,7 @@ type UserBashResult struct {
 	// Command is run instead; "" keeps it. Never together with Result.
 	Command string
 	// Operations run the command; nil leaves it to the session. Only an extension in Go can give them.
-	Operations BashOperations
+	Operations BashOperations `json:"-"`
 }
 
 // BashResult is what a command gave.
