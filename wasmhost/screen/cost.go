@@ -16,6 +16,9 @@ const (
 	byteCost = 3
 )
 
+// functionCost is what any function takes, in microseconds: its entry, and the meter's code there.
+const functionCost = 20
+
 // body is what a function's compile cost is estimated from.
 type body struct {
 	bytes   int
@@ -25,7 +28,7 @@ type body struct {
 	loops   int64
 	targets int64 // of all br_tables
 	nested  int64 // sum over loops of their depth among loops, 1 for an outermost one
-	params  int64 // parameters and results of all blocks
+	ifs     int64 // the same for ifs
 	// branches is the sum over labels of the square of the number of branches to it, those of br_table apart.
 	branches int64
 }
@@ -33,6 +36,7 @@ type body struct {
 // label is an open block, loop or if.
 type label struct {
 	loops    int64 // open loops, itself included
+	ifs      int64 // open ifs, itself included
 	branches int64 // to it so far
 }
 
@@ -91,22 +95,23 @@ func (c *checker) function(r *wasmbin.Reader, f *body, t signature) {
 		f.instrs++
 		switch in.Op {
 		case wasmbin.OpBlock, wasmbin.OpLoop, wasmbin.OpIf:
-			open := labels[len(labels)-1].loops
+			open := labels[len(labels)-1]
+			open.branches = 0
 			f.blocks++
-			if in.Op == wasmbin.OpLoop {
-				open++
+			switch in.Op {
+			case wasmbin.OpLoop:
+				open.loops++
 				f.loops++
-				f.nested += open
+				f.nested += open.loops
+			case wasmbin.OpIf:
+				open.ifs++
+				f.ifs += open.ifs
 			}
-			if labels = append(labels, label{loops: open}); len(labels)-1 > c.limits.Nesting {
+			if labels = append(labels, open); len(labels)-1 > c.limits.Nesting {
 				r.FailAt(at, "%d nested blocks, more than the limit of %d", len(labels)-1, c.limits.Nesting)
 			}
-			if in.Block >= 0 {
-				if in.Block >= int64(len(c.types)) {
-					r.FailAt(at, "block of type %d, which does not exist", in.Block)
-					return
-				}
-				f.params += int64(len(c.types[in.Block].params) + len(c.types[in.Block].results))
+			if in.Block >= int64(len(c.types)) {
+				r.FailAt(at, "block of type %d, which does not exist", in.Block)
 			}
 		case wasmbin.OpEnd:
 			labels = labels[:len(labels)-1]
@@ -146,9 +151,9 @@ func (f *body) cost() int64 {
 	values := f.locals + 4 // the compiler keeps four more: two contexts, the memory's address and length
 	merges := f.blocks * values
 	loops := f.nested * values
-	return f.instrs*6/10 + square(f.instrs)/10_000 +
+	return functionCost + f.instrs*6/10 + square(f.instrs)/10_000 +
 		3*merges + square(merges)/100_000 +
-		loops + square(loops)/2_000_000 +
+		loops + square(loops)/2_000_000 + f.ifs*values/100 +
 		3*f.targets + square(f.targets)/200 +
 		f.branches/40
 }

@@ -1,0 +1,15 @@
+;; One of everything that a summary shows. Assembled by: wat2wasm --debug-names everything.wat
+(module
+  (import "env" "f" (func $f (param i32 i64) (result f32)))
+  (import "env" "none" (func $none))
+  (import "env" "t" (table $t 1 16 externref))
+  (import "env" "g" (global $g (mut i64)))
+  (table $u 3 funcref)
+  (memory $m 2)
+  (func $start (export "_start"))
+  (func (export "two") (param f64) (result i32 v128) (i32.const 1) (v128.const i64x2 1 2))
+  (export "again" (func $f))
+  (export "memory" (memory $m))
+  (export "table" (table $u))
+  (export "global" (global $g))
+  (start $start))
