@@ -340,7 +340,7 @@ func TestCheckPairsAgainstAll(t *testing.T) {
 		return history(t, strings.Join(words, " "))
 	}
 	faults := 0
-	const rounds = 4_000
+	const rounds = 2_000
 	for range rounds {
 		before := random(rng.IntN(30))
 		var after []*agentcore.Message

@@ -142,7 +142,8 @@ func TestMergeTheOthers(t *testing.T) {
 	}
 
 	trust, by := MergeProjectTrust([]Answer[ProjectTrustResult]{
-		{Extension: "a"}, {Extension: "b", Fault: fault, Result: ProjectTrustResult{Trusted: TrustYes}},
+		{Extension: "a"},
+		{Extension: "b", Fault: fault, Result: ProjectTrustResult{Trusted: TrustYes}},
 		{Extension: "c", Result: ProjectTrustResult{Trusted: TrustNo, Remember: true}},
 		{Extension: "d", Result: ProjectTrustResult{Trusted: TrustYes}},
 	})

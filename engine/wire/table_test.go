@@ -112,7 +112,7 @@ func TestTableRemembersNothing(t *testing.T) {
 	var table Table
 	var messages []*agentcore.Message
 	shapes := map[string]int{}
-	for round := range 6_000 {
+	for round := range 3_000 {
 		switch rng.IntN(9) {
 		case 0, 1, 2:
 			messages = append(slices.Clone(messages), random())
