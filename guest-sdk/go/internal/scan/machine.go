@@ -3,10 +3,10 @@ package scan
 import "math/bits"
 
 // The machine reads JSON one byte at a time by a table. In wasm made by the Go
-// compiler each taken branch goes through one indirect jump of its function, so
-// that code which decides by branches costs some 15 ns a byte; a loop with one
-// branch that always goes the same way costs a tenth of that. reader, which is
-// the same grammar by branches, explains what the machine refuses.
+// compiler a taken branch is an indirect jump, so that code which decides by
+// branches is slow: a tool_call event of 280 bytes takes reader, the same grammar
+// by branches, 2.5 us and the machine 1.45 us (p50 of 20,000 calls on wazero).
+// reader explains what the machine refuses.
 
 // Classes of bytes.
 const (
