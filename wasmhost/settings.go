@@ -31,10 +31,14 @@ func parseConfig(config json.RawMessage) (guestConfig, error) {
 	c := guestConfig{all: config, keys: make(map[string][]byte, len(values)+1)}
 	for k, v := range values {
 		c.keys[k] = v
-		var s string
-		if json.Unmarshal(v, &s) == nil {
-			c.keys[k] = []byte(s)
+		if v[0] != '"' {
+			continue
 		}
+		var s string
+		if err := json.Unmarshal(v, &s); err != nil {
+			return guestConfig{}, fmt.Errorf("settings: %w", err)
+		}
+		c.keys[k] = []byte(s)
 	}
 	c.keys[wholeConfigKey] = config
 	return c, nil
