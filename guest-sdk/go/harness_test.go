@@ -71,7 +71,7 @@ type guest struct {
 func load(t testing.TB, binary []byte) *guest {
 	t.Helper()
 	ctx := t.Context()
-	r := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCompilationCache(compiled))
+	r := wazero.NewRuntimeWithConfig(ctx, runtimeConfig().WithCompilationCache(compiled))
 	t.Cleanup(func() {
 		if err := r.Close(context.Background()); err != nil {
 			t.Error(err)
