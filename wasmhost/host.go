@@ -126,7 +126,7 @@ func (h *Host) prepare(ctx context.Context) error {
 		return fmt.Errorf("kernel: %w", err)
 	}
 	h.kernelFuel = info.FuelGlobal
-	if h.kernel, err = h.runtime.CompileModule(ctx, metered); err != nil {
+	if h.kernel, err = h.native(ctx, metered); err != nil {
 		return fmt.Errorf("kernel: %w", err)
 	}
 	return nil
