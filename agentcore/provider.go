@@ -27,6 +27,7 @@ type Request struct {
 	Tools         []*Tool
 	ThinkingLevel ThinkingLevel // "" when off
 	APIKey        string        // from Hooks.APIKey; "" when there is none
+	MaxTokens     int64         // most that the response may have; 0 is what the model allows
 }
 
 // Provider streams responses. It is one method, so a function type serves too: see [ProviderFunc].

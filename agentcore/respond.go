@@ -19,6 +19,11 @@ func (r *run) respond() (*Message, error) {
 		return nil, s.failed
 	case s.breach != nil:
 		// What the provider makes of the breach does not matter: the message says it.
+	case s.end != nil:
+		// The response is complete; what the provider met afterwards does not change it.
+		if err != nil && !errors.Is(err, errStreamOver) {
+			r.agent.cfg.Logger.Warn("the provider failed after the end of its stream", "error", err)
+		}
 	case err != nil:
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 
 	"weir/agentcore"
@@ -77,6 +78,7 @@ func (c *core) build() error {
 		Provider: k.NewModel(in.Provider), Model: models[0], ThinkingLevel: agentcore.ThinkingLevel(in.ThinkingLevel),
 		ToolExecution: agentcore.ExecutionMode(in.ToolExecution), SteeringMode: agentcore.QueueMode(in.SteeringMode),
 		FollowUpMode: agentcore.QueueMode(in.FollowUpMode), UpdateGrace: UpdateGrace, Now: k.Now,
+		Logger: slog.New(slog.DiscardHandler),
 	}
 	if in.SystemPrompt != nil {
 		cfg.SystemPrompt = *in.SystemPrompt
