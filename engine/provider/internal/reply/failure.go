@@ -1,0 +1,280 @@
+package reply
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxText is how many characters of a server's words an error message repeats.
+const maxText = 600
+
+// MaxErrorBody is how many bytes of an error response are read.
+const MaxErrorBody = 64 << 10
+
+// Final marks an error that another attempt cannot mend: its text is used as it is, without the words that make the
+// session layer retry what the network did.
+type Final interface {
+	error
+	// Final does nothing.
+	Final()
+}
+
+// Hints say where what may be wrong was configured. They name no line, file or port: the session layer would take some
+// numbers for a status.
+type Hints struct {
+	// Where is the part of the configuration, such as [provider.local]; "" when there is none.
+	Where string
+	// KeyFrom is where the key comes from, such as the environment variable OPENAI_API_KEY; "" when there is none.
+	KeyFrom string
+}
+
+func (h Hints) of() string {
+	if h.Where == "" {
+		return ""
+	}
+	return " of " + h.Where
+}
+
+// key says which key a server refused.
+func (h Hints) key(status int) string {
+	switch {
+	case status != http.StatusUnauthorized && status != http.StatusForbidden:
+		return ""
+	case h.KeyFrom != "":
+		return fmt.Sprintf("; the key%s comes from %s", h.of(), h.KeyFrom)
+	case h.Where != "":
+		return fmt.Sprintf("; %s has no key: give it key_env, key_file or key_command", h.Where)
+	default:
+		return ""
+	}
+}
+
+// HTTP is the error text for a response whose status is not a success: the status, the server's own name for the error,
+// and its message. The session layer reads the text (engine/session.Retryable and Overflow): the status and the names are
+// what its tables go by. The id of the request is left out, since its digits could look like a status.
+func (h Hints) HTTP(res *http.Response, body []byte) string {
+	status := res.StatusCode
+	if status >= 300 && status < 400 {
+		return fmt.Sprintf("%d %s: the server redirects to %s; weir does not follow, so that no key goes to a place that was not configured: set base_url%s to where the API is",
+			status, http.StatusText(status), place(res.Header.Get("Location")), h.of())
+	}
+	name, message := errorBody(body)
+	if name == "" && message == "" && len(bytes.TrimSpace(body)) == 0 {
+		return fmt.Sprintf("%d status code (no body)", status) + h.key(status) + retryAfter(res)
+	}
+	if name == "" {
+		name = strings.TrimSpace(http.StatusText(status))
+	}
+	if message == "" {
+		message = Plain(string(body))
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d %s: %s", status, name, message)) + h.key(status) + retryAfter(res)
+}
+
+func retryAfter(res *http.Response) string {
+	after := res.Header.Get("Retry-After")
+	if after == "" || len(after) > 40 {
+		return ""
+	}
+	if strings.Trim(after, "0123456789.") == "" {
+		after += "s"
+	}
+	return " (retry after " + Plain(after) + ")"
+}
+
+// place is a URL without what may be secret in it.
+func place(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || raw == "" {
+		return "an unknown place"
+	}
+	return Plain((&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String())
+}
+
+// Event is the error text for an error that came as an event of a stream.
+func Event(body []byte) string {
+	name, message := errorBody(body)
+	if name == "api_error" {
+		name = "500 api_error" // what Anthropic gives the status 500 when the stream has not begun
+	}
+	switch {
+	case name != "" && message != "":
+		return name + ": " + message
+	case name+message != "":
+		return name + message
+	default:
+		return "provider returned error: " + Plain(string(body))
+	}
+}
+
+// errorBody finds the name and the message of an error in the shapes that servers use: {"error": {"type", "code",
+// "message"}}, {"error": "…"}, {"type"/"code", "message"} and {"detail": …}.
+func errorBody(body []byte) (name, message string) {
+	type fields struct {
+		Type, Code, Message, Detail json.RawMessage
+		Metadata                    struct {
+			Raw json.RawMessage `json:"raw"`
+		} `json:"metadata"`
+	}
+	var outer struct {
+		Error json.RawMessage `json:"error"`
+		fields
+	}
+	if json.Unmarshal(body, &outer) != nil {
+		return "", ""
+	}
+	f := outer.fields
+	if inner := bytes.TrimSpace(outer.Error); len(inner) > 0 && string(inner) != "null" {
+		f = fields{}
+		if inner[0] != '{' || json.Unmarshal(inner, &f) != nil {
+			f = fields{Message: inner}
+		}
+	}
+	// A code that is a number repeats the status; a code that is a word says more than the type.
+	name = word(f.Code)
+	if name == "" || strings.Trim(name, "0123456789") == "" {
+		name = word(f.Type)
+	}
+	if name == "error" {
+		name = ""
+	}
+	message = text(f.Message)
+	if message == "" {
+		message = text(f.Detail)
+	}
+	if raw := word(f.Metadata.Raw); raw != "" {
+		message += ": " + raw // a gateway's "provider returned error" alone says nothing
+	}
+	return Plain(name), Plain(message)
+}
+
+// word is a JSON string or number.
+func word(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	if n := bytes.TrimSpace(raw); len(n) > 0 && n[0] >= '0' && n[0] <= '9' {
+		return string(n)
+	}
+	return ""
+}
+
+// text is a JSON string, or other JSON as it is.
+func text(raw json.RawMessage) string {
+	if s := word(raw); s != "" || len(raw) == 0 || string(raw) == "null" || string(raw) == `""` {
+		return s
+	}
+	return string(raw)
+}
+
+// Plain makes a server's words one line that fits a terminal and holds no key.
+func Plain(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return -1
+		default:
+			return r
+		}
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	s = strings.Join(strings.Fields(s), " ")
+	if utf8.RuneCountInString(s) > maxText {
+		s = string([]rune(s)[:maxText]) + "…"
+	}
+	return keyLike().ReplaceAllString(s, "[key]")
+}
+
+// keyLike matches what looks like a key, masked by stars or not: some servers repeat the key that they refuse.
+var keyLike = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:sk|pk|rk|gsk|xai|nvapi|hf|key)[-_][A-Za-z0-9_*-]{6,}|\bAIza[A-Za-z0-9_-]{10,}|\bBearer [A-Za-z0-9._~+/=*-]{6,}`)
+})
+
+// Redact takes key out of text, in whole.
+func Redact(text, key string) string {
+	if len(key) < 4 {
+		return text // shorter than any key, and likely to be a part of a word
+	}
+	return strings.ReplaceAll(text, key, "[key]")
+}
+
+// Network is the error text for a request that got no response, or a response that broke off. What a new attempt may mend
+// says so in the words that the session layer's table knows.
+func (h Hints) Network(err error) string {
+	var final Final
+	if errors.As(err, &final) {
+		return Plain(final.Error())
+	}
+	var outer *url.Error
+	if errors.As(err, &outer) {
+		err = outer.Err // the rest is the URL, which the caller knows
+	}
+	var (
+		name     *net.DNSError
+		unknown  x509.UnknownAuthorityError
+		host     x509.HostnameError
+		invalid  x509.CertificateInvalidError
+		verify   *tls.CertificateVerificationError
+		record   tls.RecordHeaderError
+		netErr   net.Error
+		scanning = strings.Contains(err.Error(), "token too long")
+	)
+	switch {
+	case errors.As(err, &unknown), errors.As(err, &host), errors.As(err, &invalid), errors.As(err, &verify):
+		return "TLS: the server's certificate was refused: " + Plain(err.Error()) +
+			"; check base_url" + h.of() + ", or add the authority to the system's (SSL_CERT_FILE)"
+	case errors.As(err, &record), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		return "TLS: the server does not speak it: should base_url" + h.of() + " start with http:// ?"
+	case errors.As(err, &name):
+		return fmt.Sprintf("network error: host %s was not found (ENOTFOUND); check base_url%s and the connection", Plain(name.Name), h.of())
+	case scanning:
+		return "the server sent an event of more than 32 MiB"
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return "connection lost: the server closed it in the middle of the response"
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
+		return "timed out: " + Plain(err.Error())
+	default:
+		text := "connection error: " + Plain(err.Error())
+		if h.Where != "" {
+			text += "; is the server at base_url" + h.of() + " up?"
+		}
+		return text
+	}
+}
+
+// Malformed is the error text for an event that cannot be read. Another attempt may get a whole one.
+func Malformed(err error) string {
+	return "the server sent an event that is not valid JSON (" + Plain(err.Error()) + "), so the stream ended before a terminal response event"
+}
+
+// NotAStream is the error text for a success that is not an event stream.
+func (h Hints) NotAStream(contentType string, body []byte) string {
+	if _, message := errorBody(body); message != "" {
+		return Event(body)
+	}
+	return fmt.Sprintf("the server answered with %s where an event stream belongs; is base_url%s that of the API? It begins: %s",
+		Plain(contentType), h.of(), cut(Plain(string(body)), 120))
+}
+
+func cut(s string, most int) string {
+	if utf8.RuneCountInString(s) > most {
+		return string([]rune(s)[:most]) + "…"
+	}
+	return s
+}
