@@ -14,7 +14,7 @@ func user(s string) *agentcore.Message {
 }
 
 // editor answers context with what ParseContext makes of a result.
-func editor(t *testing.T, name, result string) *fake {
+func editor(name, result string) *fake {
 	f := &fake{name: name, hooks: map[wire.Event]*wire.Hook{wire.EventContext: {Event: wire.EventContext, View: wire.ViewFull}}}
 	f.do = func(*engine.Event) (any, error) { return wire.ParseContext([]byte(result)) }
 	return f
@@ -23,7 +23,7 @@ func editor(t *testing.T, name, result string) *fake {
 func TestContextChainLeavesHistoryAlone(t *testing.T) {
 	history := []*agentcore.Message{user("a"), user("b"), user("c")}
 	given := append([]*agentcore.Message(nil), history...)
-	e := open(t, engine.Config{}, editor(t, "one", `{"drop":[0]}`), editor(t, "two", `{"drop":[0]}`))
+	e := open(t, engine.Config{}, editor("one", `{"drop":[0]}`), editor("two", `{"drop":[0]}`))
 	got, err := e.Context(t.Context(), history)
 	if err != nil || len(got) != 1 || got[0] != history[2] {
 		t.Errorf("%v, %v", got, err)
@@ -46,7 +46,7 @@ func TestContextFaults(t *testing.T) {
 				if r.Outcome == engine.OutcomeFault {
 					faults++
 				}
-			}}, editor(t, "bad", c.result), editor(t, "good", `{"drop":[0]}`))
+			}}, editor("bad", c.result), editor("good", `{"drop":[0]}`))
 			got, err := e.Context(t.Context(), history)
 			if err != nil || len(got) != 1 || faults != 1 {
 				t.Errorf("%d messages, %d faults, %v", len(got), faults, err)
@@ -67,7 +67,7 @@ func TestPairGateCanBeSwitchedOff(t *testing.T) {
 	result := agentcore.NewMessage(&agentcore.ToolResultMessage{ToolCallID: "c1", ToolName: "ls", Content: text("x")})
 	history := []*agentcore.Message{user("a"), call, result}
 	for _, on := range []bool{true, false} {
-		e := open(t, engine.Config{Set: &set.Set{Recheck: true, Pairs: on}}, editor(t, "cutter", `{"drop":[2]}`))
+		e := open(t, engine.Config{Set: &set.Set{Recheck: true, Pairs: on}}, editor("cutter", `{"drop":[2]}`))
 		got, err := e.Context(t.Context(), history)
 		if err != nil {
 			t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -194,6 +193,3 @@ func compactJSON(raw []byte) []byte {
 	}
 	return b.Bytes()
 }
-
-// baseName is the file's name without its folder.
-func baseName(module string) string { return filepath.Base(module) }

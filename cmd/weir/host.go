@@ -51,11 +51,11 @@ const (
 func compileElsewhere(ctx context.Context, wasm []byte, limits wasmhost.Limits) error {
 	s, err := screen.Summarize(wasm)
 	if err != nil || s.CompileCost < compileHere {
-		return nil //nolint:nilerr // the host screened the module and reports what is wrong with it
+		return nil // the host screened the module and reports what is wrong with it
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return nil //nolint:nilerr // without a path to ourselves the module is compiled here, screened as it is
+		return nil // without a path to ourselves the module is compiled here, screened as it is
 	}
 	ctx, cancel := context.WithTimeout(ctx, compileTimeout)
 	defer cancel()

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -99,7 +100,7 @@ func readLine(ctx context.Context, in io.Reader) (string, error) {
 	got := make(chan answer, 1)
 	go func() {
 		line, err := bufio.NewReader(in).ReadString('\n')
-		if err == io.EOF { //nolint:errorlint // bufio returns io.EOF itself
+		if errors.Is(err, io.EOF) {
 			err = nil
 		}
 		got <- answer{line, err}

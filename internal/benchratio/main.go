@@ -18,22 +18,28 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: benchratio FILE (- is standard input)")
 		os.Exit(2)
 	}
+	if err := report(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func report(file string) error {
 	in := os.Stdin
-	if os.Args[1] != "-" {
-		f, err := os.Open(os.Args[1])
+	if file != "-" {
+		f, err := os.Open(file)
 		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(2)
+			return err
 		}
 		defer f.Close() //nolint:errcheck // it was only read
 		in = f
 	}
-	report, err := ratios(in)
+	text, err := ratios(in)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		return err
 	}
-	fmt.Print(report)
+	_, err = fmt.Print(text)
+	return err
 }
 
 // baseline is the name of the sub-benchmark that the others are compared with.
