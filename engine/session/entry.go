@@ -58,7 +58,7 @@ type EntryData struct {
 	ThinkingLevel    string            `json:"thinkingLevel,omitempty"`
 	Summary          string            `json:"summary,omitempty"`
 	FirstKeptEntryID string            `json:"firstKeptEntryId,omitempty"`
-	TokensBefore     int64             `json:"tokensBefore,omitempty"`
+	TokensBefore     *int64            `json:"tokensBefore,omitempty"`
 	RetainedTail     []json.RawMessage `json:"retainedTail,omitempty"`
 	FromID           string            `json:"fromId,omitempty"`
 	Details          json.RawMessage   `json:"details,omitempty"`
@@ -129,12 +129,16 @@ func (e *Entry) decodeMessage() (*agentcore.Message, error) {
 			Timestamp int64          `json:"timestamp"`
 		}{RoleBranchSummary, d.Summary, d.FromID, at})
 	default:
+		var tokens int64
+		if d.TokensBefore != nil {
+			tokens = *d.TokensBefore
+		}
 		return opaque(RoleCompactionSummary, at, struct {
 			Role         agentcore.Role `json:"role"`
 			Summary      string         `json:"summary"`
 			TokensBefore int64          `json:"tokensBefore"`
 			Timestamp    int64          `json:"timestamp"`
-		}{RoleCompactionSummary, d.Summary, d.TokensBefore, at})
+		}{RoleCompactionSummary, d.Summary, tokens, at})
 	}
 }
 

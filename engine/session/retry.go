@@ -1,0 +1,115 @@
+package session
+
+import (
+	"context"
+	"time"
+
+	"weir/agentcore"
+)
+
+// RetrySettings say how failed responses are tried again.
+type RetrySettings struct {
+	Enabled bool
+	// MaxRetries is how many attempts follow the first; 0 is none.
+	MaxRetries int
+	// BaseDelay is the pause before the first of them; it doubles with each.
+	BaseDelay time.Duration
+}
+
+// DefaultRetry is the reference's.
+func DefaultRetry() RetrySettings {
+	return RetrySettings{Enabled: true, MaxRetries: 3, BaseDelay: 2 * time.Second}
+}
+
+// maxDelay keeps doubling from overflowing; nobody waits longer.
+const maxDelay = time.Hour
+
+func (r RetrySettings) delay(attempt int) time.Duration {
+	delay := r.BaseDelay
+	for ; attempt > 1 && delay < maxDelay; attempt-- {
+		delay *= 2
+	}
+	return min(delay, max(maxDelay, r.BaseDelay))
+}
+
+// SetAutoRetry switches retrying on or off.
+func (s *Session) SetAutoRetry(enabled bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.retry.Enabled = enabled
+}
+
+func (s *Session) retrySettings() RetrySettings {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.retry
+}
+
+// retryable says whether a response failed in a passing way. What overflows is compacted, not retried.
+func (s *Session) retryable(a *agentcore.AssistantMessage) bool {
+	return Retryable(a) && !Overflow(a, s.Model().ContextWindow)
+}
+
+// willRetry is what agent_end says.
+func (s *Session) willRetry(messages []*agentcore.Message) bool {
+	s.mu.Lock()
+	budget := s.retry.Enabled && s.retries < s.retry.MaxRetries
+	s.mu.Unlock()
+	if !budget {
+		return false
+	}
+	for i := len(messages) - 1; i >= 0; i-- {
+		if a := messages[i].Assistant(); a != nil {
+			return s.retryable(a)
+		}
+	}
+	return false
+}
+
+// prepareRetry takes the failed response from the transcript and waits. It is false when there is no budget, or when the
+// pause was ended.
+func (s *Session) prepareRetry(ctx context.Context, a *agentcore.AssistantMessage) (bool, error) {
+	s.mu.Lock()
+	settings := s.retry
+	if !settings.Enabled || s.retries >= settings.MaxRetries {
+		s.mu.Unlock()
+		return false, nil
+	}
+	s.retries++
+	attempt := s.retries
+	s.mu.Unlock()
+	delay := settings.delay(attempt)
+	err := s.emit(&AutoRetryStart{Attempt: attempt, MaxAttempts: settings.MaxRetries, DelayMs: delay.Milliseconds(), ErrorMessage: a.ErrorMessage})
+	if err != nil {
+		return false, err
+	}
+	s.dropLast()
+	pause, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	s.mu.Lock()
+	s.cancelRetry = cancel
+	s.mu.Unlock()
+	slept := sleep(pause, delay)
+	s.mu.Lock()
+	s.cancelRetry = nil
+	if !slept {
+		s.retries = 0
+	}
+	s.mu.Unlock()
+	if slept {
+		return true, nil
+	}
+	return false, s.emit(&AutoRetryEnd{Attempt: attempt, FinalError: "Retry cancelled"})
+}
+
+// sleep waits; it is false when ctx ended before.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

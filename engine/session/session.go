@@ -1,0 +1,440 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"weir/agentcore"
+	"weir/engine/wire"
+)
+
+// Config says what a session is made of. Agent.Provider is needed; everything else has a usable zero value.
+type Config struct {
+	// Agent configures the loop: provider, model, tools, clock. SystemPrompt is what the program says; the session adds the
+	// working directory. Messages come from the store. Hooks that the extensions have too are theirs.
+	Agent agentcore.Config
+	// Store keeps the session; nil keeps it in memory. The session closes it.
+	Store *Store
+	// Extensions hear and decide first; nil is none. The session does not close them.
+	Extensions Extensions
+	// Commands are what "/name args" runs instead of a prompt.
+	Commands []Command
+	// Models are those that CycleModel goes through, and that a stored session's model is looked up in.
+	Models []ScopedModel
+	// DefaultThinkingLevel is what a switch of models sets, as far as the model allows; "" keeps the level.
+	DefaultThinkingLevel agentcore.ThinkingLevel
+	// Authorize says why a model cannot be used for lack of credentials; nil lets all be used. Prompt fails with its error.
+	Authorize func(ctx context.Context, model agentcore.Model) error
+	// Retry and Compaction say when the session goes on by itself; nil means DefaultRetry and DefaultCompaction.
+	Retry      *RetrySettings
+	Compaction *CompactionSettings
+	// CWD is the working directory; "" takes the store's.
+	CWD string
+	// Bash runs the user's commands; nil refuses them. ShellPrefix is put before each, on a line of its own.
+	Bash        wire.BashOperations
+	ShellPrefix string
+	// Start tells extensions why the session is there; the zero value is a startup.
+	Start wire.SessionStartEvent
+	// OnError hears of failures that have no caller: a command's, a message's that an extension sent in the background. nil:
+	// they are logged.
+	OnError func(*BackgroundError)
+	// Grace is how long the session waits for extensions to hear of what nobody waits for (names, thinking levels). 0 is
+	// DefaultGrace.
+	Grace time.Duration
+	// Logger gets what nobody else hears of; nil is slog.Default().
+	Logger *slog.Logger
+}
+
+// DefaultGrace is the zero value of Config.Grace.
+const DefaultGrace = time.Millisecond
+
+// ScopedModel is a model that CycleModel goes through, with the thinking level to use it with; "" leaves that open.
+type ScopedModel struct {
+	Model         agentcore.Model
+	ThinkingLevel agentcore.ThinkingLevel
+}
+
+// BackgroundError is a failure that has no caller. Extension and Hook name its origin as the reference does: "<runtime>" and
+// "send_message" or "send_user_message"; "command:NAME" and "command".
+type BackgroundError struct {
+	Extension, Hook string
+	Err             error
+}
+
+// Error implements error.
+func (e *BackgroundError) Error() string { return e.Extension + ": " + e.Hook + ": " + e.Err.Error() }
+
+// Unwrap gives the failure.
+func (e *BackgroundError) Unwrap() error { return e.Err }
+
+// Session is a conversation that is kept: an agent, and the policy above it. Its methods may be called from any goroutine,
+// from subscribers, tools and extensions too; but a call that waits for the session to be idle must not come from what the
+// session waits for. See the package documentation.
+type Session struct {
+	cfg    Config
+	agent  *agentcore.Agent
+	store  *Store
+	cwd    string
+	retry  RetrySettings
+	tools  toolbox
+	subs   subscribers
+	logger *slog.Logger
+	work   sync.WaitGroup // runs and notices in the background
+
+	mu      sync.Mutex
+	active  bool          // from the start of a run until just before agent_settled
+	idle    chan struct{} // closed when the session is idle; nil when nobody waits
+	settle  int           // settlings under way
+	starts  []func()      // what to start after settling
+	stale   bool
+	queue   [2][]queued // steering, follow-up
+	aside   []*agentcore.Message
+	later   []*agentcore.Message // custom messages for the end of the turn
+	shell   []*agentcore.Message // commands for the end of the run
+	prompt  *string              // system prompt of the present run, when an extension gave one
+	last    *agentcore.Message   // the run's last assistant message
+	retries int
+	// overflowTried is the guard of the overflow recovery: one attempt, until a user message or a good response.
+	overflowTried bool
+	compaction    CompactionSettings
+	// cancel ends what is under way; nil when it is not.
+	cancelManual, cancelAuto, cancelSummary, cancelRetry context.CancelCauseFunc
+	commands                                             map[*context.CancelCauseFunc]bool
+}
+
+// New makes a session on a store, restores what the store holds, and notes model and thinking level in it. Extensions hear of
+// session_start only with [Session.Begin]. The errors are those of agentcore.New and of the store.
+func New(cfg Config) (*Session, error) {
+	if cfg.Store == nil {
+		store, err := NewStore(StoreConfig{Now: cfg.Agent.Now, CWD: cfg.CWD})
+		if err != nil {
+			return nil, err
+		}
+		cfg.Store = store
+	}
+	if cfg.Agent.Now == nil {
+		cfg.Agent.Now = time.Now
+	}
+	if cfg.Grace == 0 {
+		cfg.Grace = DefaultGrace
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	s := &Session{
+		cfg: cfg, store: cfg.Store, cwd: cfg.CWD, logger: cfg.Logger, retry: DefaultRetry(), compaction: DefaultCompaction(),
+		commands: map[*context.CancelCauseFunc]bool{},
+	}
+	if s.cwd == "" {
+		s.cwd = cfg.Store.Header().CWD
+	}
+	if cfg.Retry != nil {
+		s.retry = *cfg.Retry
+	}
+	if cfg.Compaction != nil {
+		s.compaction = *cfg.Compaction
+	}
+	if err := s.build(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Session) build() error {
+	agentCfg := s.cfg.Agent
+	restored := s.store.Context()
+	if agentCfg.Model.ID == "" {
+		if m := s.findModel(restored.Provider, restored.ModelID); m != nil {
+			agentCfg.Model = *m
+		}
+	}
+	if agentCfg.ThinkingLevel == "" {
+		agentCfg.ThinkingLevel = restored.ThinkingLevel
+	}
+	agentCfg.ThinkingLevel = clampThinking(agentCfg.Model, agentCfg.ThinkingLevel)
+	for _, err := range restored.Skipped {
+		s.logger.Warn("a session entry cannot be read and is not sent to the model", "error", err)
+	}
+	s.tools.init(agentCfg.Tools)
+	agentCfg.Tools = s.tools.current()
+	agentCfg.Messages = restored.Messages
+	agentCfg.SystemPrompt = s.basePrompt()
+	agentCfg.Hooks = s.hooks(agentCfg.Hooks)
+	agent, err := agentcore.New(agentCfg)
+	if err != nil {
+		return err
+	}
+	s.agent = agent
+	agent.Subscribe(s.onEvent)
+	s.tellModel()
+	return s.noteStart(agentCfg.Model, agentCfg.ThinkingLevel)
+}
+
+// noteStart writes down what a session starts with, as far as the store does not say it.
+func (s *Session) noteStart(model agentcore.Model, level agentcore.ThinkingLevel) error {
+	branch := s.store.Branch("")
+	if len(branch) == 0 && model.ID != "" {
+		if _, err := s.store.Append(EntryModel, &EntryData{Provider: model.Provider, ModelID: model.ID}); err != nil {
+			return err
+		}
+	}
+	if slices.ContainsFunc(branch, func(e *Entry) bool { return e.Type == EntryThinkingLevel }) {
+		return nil
+	}
+	_, err := s.store.Append(EntryThinkingLevel, &EntryData{ThinkingLevel: string(level)})
+	return err
+}
+
+// hooks joins the session's own hooks, those of the extensions, and the program's.
+func (s *Session) hooks(h agentcore.Hooks) agentcore.Hooks {
+	if s.cfg.Extensions != nil {
+		x := s.cfg.Extensions.Hooks()
+		if x.BeforeToolCall != nil {
+			h.BeforeToolCall = x.BeforeToolCall
+		}
+		if x.AfterToolCall != nil {
+			h.AfterToolCall = x.AfterToolCall
+		}
+		if x.ToolUpdate != nil {
+			h.ToolUpdate = x.ToolUpdate
+		}
+		if x.TransformContext != nil {
+			h.TransformContext = x.TransformContext
+		}
+		if x.MessageEnd != nil {
+			h.MessageEnd = x.MessageEnd
+		}
+	}
+	if h.ConvertToLLM == nil {
+		h.ConvertToLLM = ConvertToLLM
+	}
+	h.PrepareNextTurn = s.nextTurn(h.PrepareNextTurn)
+	return h
+}
+
+// Begin tells the extensions that the session is there, and asks them for resources. Call it once, after subscribing.
+func (s *Session) Begin(ctx context.Context) (*wire.ResourcesDiscoverResult, error) {
+	start := s.cfg.Start
+	if start.Reason == "" {
+		start.Reason = "startup"
+	}
+	s.observe(ctx, start)
+	reason := "startup"
+	if start.Reason == "reload" {
+		reason = "reload"
+	}
+	return s.discover(ctx, reason)
+}
+
+func (s *Session) discover(ctx context.Context, reason string) (*wire.ResourcesDiscoverResult, error) {
+	found, err := ask[wire.ResourcesDiscoverResult](ctx, s.cfg.Extensions, wire.ResourcesDiscoverEvent{CWD: s.cwd, Reason: reason})
+	if found == nil {
+		found = &wire.ResourcesDiscoverResult{}
+	}
+	return found, err
+}
+
+// Reload tells the extensions that they are loaded anew: a shutdown, a start, and the question for resources.
+func (s *Session) Reload(ctx context.Context) (*wire.ResourcesDiscoverResult, error) {
+	s.observe(ctx, wire.SessionShutdownEvent{Reason: "reload"})
+	s.observe(ctx, wire.SessionStartEvent{Reason: "reload"})
+	return s.discover(ctx, "reload")
+}
+
+// Close aborts what is under way, waits for it, and closes the store. Extensions are not told; see [Runtime.Close].
+func (s *Session) Close(ctx context.Context) error {
+	err := s.Abort(ctx)
+	s.mu.Lock()
+	s.stale = true
+	s.starts = nil
+	s.mu.Unlock()
+	s.AbortBash()
+	s.work.Wait()
+	return errors.Join(err, s.store.Close())
+}
+
+// Agent is the loop under the session. Its listeners hear of each event after extensions, subscribers and the store.
+func (s *Session) Agent() *agentcore.Agent { return s.agent }
+
+// Store is where the session is kept.
+func (s *Session) Store() *Store { return s.store }
+
+// CWD is the working directory.
+func (s *Session) CWD() string { return s.cwd }
+
+// Messages are what the model works with now.
+func (s *Session) Messages() []*agentcore.Message { return s.agent.State().Messages }
+
+// State is what a session is doing.
+type State struct {
+	// Streaming is true from the start of a run until just before agent_settled, pauses and compactions included.
+	Streaming bool
+	// Compacting is true while a summary is made, of a branch too.
+	Compacting bool
+	// Idle says that neither is.
+	Idle bool
+	// Retrying says that the session waits before another attempt; RetryAttempt counts the attempts since the last success.
+	Retrying     bool
+	RetryAttempt int
+}
+
+// State is what the session is doing now.
+func (s *Session) State() State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return State{
+		Streaming: s.active, Compacting: s.compacting(), Idle: s.isIdle(), Retrying: s.cancelRetry != nil, RetryAttempt: s.retries,
+	}
+}
+
+// compacting and isIdle are called with s.mu held.
+func (s *Session) compacting() bool {
+	return s.cancelManual != nil || s.cancelAuto != nil || s.cancelSummary != nil
+}
+
+func (s *Session) isIdle() bool { return !s.active && !s.compacting() }
+
+// WaitForIdle returns when nothing runs any more, or with ctx's error.
+func (s *Session) WaitForIdle(ctx context.Context) error {
+	for {
+		s.mu.Lock()
+		if s.isIdle() {
+			s.mu.Unlock()
+			return nil
+		}
+		if s.idle == nil {
+			s.idle = make(chan struct{})
+		}
+		idle := s.idle
+		s.mu.Unlock()
+		select {
+		case <-idle:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// wakeIdle tells those who wait, if the session is idle. The caller holds s.mu.
+func (s *Session) wakeIdle() {
+	if s.idle != nil && s.isIdle() {
+		close(s.idle)
+		s.idle = nil
+	}
+}
+
+// Abort ends what is under way: a run, the pause before a retry, a compaction, the summary of a branch. It returns when the
+// session is idle.
+func (s *Session) Abort(ctx context.Context) error {
+	s.AbortRetry()
+	s.AbortCompaction()
+	s.AbortBranchSummary()
+	s.agent.Abort()
+	return s.WaitForIdle(ctx)
+}
+
+// AbortRetry ends the pause before a retry; the session settles.
+func (s *Session) AbortRetry() { s.end(&s.cancelRetry) }
+
+// AbortCompaction ends a compaction without effect.
+func (s *Session) AbortCompaction() {
+	s.end(&s.cancelManual)
+	s.end(&s.cancelAuto)
+}
+
+// AbortBranchSummary ends the summary of a branch; the session stays where it is.
+func (s *Session) AbortBranchSummary() { s.end(&s.cancelSummary) }
+
+func (s *Session) end(cancel *context.CancelCauseFunc) {
+	s.mu.Lock()
+	c := *cancel
+	s.mu.Unlock()
+	if c != nil {
+		c(agentcore.ErrAborted)
+	}
+}
+
+// SystemPrompt is the present one: an extension's for the present run, or the program's.
+func (s *Session) SystemPrompt() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.prompt != nil {
+		return *s.prompt
+	}
+	return s.basePrompt()
+}
+
+// basePrompt is the program's system prompt and the working directory, in the reference's form.
+func (s *Session) basePrompt() string {
+	prompt := s.cfg.Agent.SystemPrompt
+	if s.cwd != "" {
+		prompt += "\nCurrent working directory: " + s.cwd + "\n"
+	}
+	return prompt
+}
+
+// ContextUsage is how full the context is.
+type ContextUsage struct {
+	// Tokens is nil after a compaction, until a response tells.
+	Tokens        *int64   `json:"tokens"`
+	ContextWindow int64    `json:"contextWindow"`
+	Percent       *float64 `json:"percent"`
+}
+
+// ContextUsage tells how full the context is; nil when the model's window is not known.
+func (s *Session) ContextUsage() *ContextUsage {
+	window := s.Model().ContextWindow
+	if window <= 0 {
+		return nil
+	}
+	branch := s.store.Branch("")
+	for i := len(branch) - 1; i >= 0; i-- {
+		if branch[i].Type == EntryCompaction {
+			return &ContextUsage{ContextWindow: window}
+		}
+		if m, err := branch[i].Message(); err == nil && m != nil && hasUsage(m.Assistant()) {
+			break
+		}
+	}
+	tokens := EstimateContext(s.Messages()).Tokens
+	percent := float64(tokens) / float64(window) * 100
+	return &ContextUsage{Tokens: &tokens, ContextWindow: window, Percent: &percent}
+}
+
+func hasUsage(a *agentcore.AssistantMessage) bool {
+	return a != nil && a.StopReason != agentcore.StopAborted && a.StopReason != agentcore.StopError && ContextTokens(&a.Usage) > 0
+}
+
+func (s *Session) now() time.Time { return s.cfg.Agent.Now() }
+
+// tell lets extensions hear of something that nobody waits for.
+func (s *Session) tell(p wire.Payload) {
+	if s.cfg.Extensions == nil || !s.cfg.Extensions.Handles(p.Kind()) {
+		return
+	}
+	heard := make(chan struct{})
+	s.work.Go(func() {
+		defer close(heard)
+		s.observe(context.Background(), p)
+	})
+	timer := time.NewTimer(s.cfg.Grace)
+	defer timer.Stop()
+	select {
+	case <-heard:
+	case <-timer.C:
+	}
+}
+
+// failed reports a failure that has no caller.
+func (s *Session) failed(err *BackgroundError) {
+	if s.cfg.OnError != nil {
+		s.cfg.OnError(err)
+		return
+	}
+	s.logger.Error("a failure in the background", "extension", err.Extension, "hook", err.Hook, "error", err.Err)
+}
