@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"weir/agentcore"
@@ -54,11 +55,20 @@ func (e *Engine) afterToolCall(ctx context.Context, call *agentcore.ToolResultCo
 	return &agentcore.AfterToolCallResult{Content: after.Content, Details: after.Details, IsError: &after.IsError, Usage: after.Usage}, nil
 }
 
+// errOtherRole is the reference's text (NOTES section 1.6).
+var errOtherRole = errors.New("message_end handlers must return a message with the same role")
+
 // messageEnd lets extensions replace a finished message, one after the other.
 func (e *Engine) messageEnd(ctx context.Context, message *agentcore.Message) (*agentcore.Message, error) {
 	for i := range e.handlers[wire.EventMessageEnd] {
 		h := &e.handlers[wire.EventMessageEnd][i]
-		ev := &Event{Kind: wire.EventMessageEnd, Payload: &agentcore.MessageEnd{Message: message}, At: e.moment()}
+		role := message.Role()
+		ev := &Event{Kind: wire.EventMessageEnd, Payload: &agentcore.MessageEnd{Message: message}, At: e.moment(), Check: func(result any) error {
+			if m, _ := result.(*agentcore.Message); m != nil && m.Role() != role {
+				return errOtherRole
+			}
+			return nil
+		}}
 		result, err := e.deliver(ctx, h, ev, Record{}, func(result any) (Outcome, string) {
 			if m, _ := result.(*agentcore.Message); m == nil {
 				return OutcomeNone, ""
@@ -78,18 +88,6 @@ func (e *Engine) messageEnd(ctx context.Context, message *agentcore.Message) (*a
 	return message, nil
 }
 
-// coreEvent is the payload of an observed event of a run that needs the time.
-type coreEvent struct {
-	event agentcore.Event
-	now   int64
-}
-
-// updateEvent is a partial result together with the one before it, so that only what was added is sent.
-type updateEvent struct {
-	event  *agentcore.ToolExecutionUpdate
-	before *agentcore.ToolResult
-}
-
 // Listener delivers the events of a run to the extensions that observe them, and keeps count of turns. It never fails: a
 // fault of an observer is recorded and isolated.
 func (e *Engine) Listener() agentcore.Listener {
@@ -100,7 +98,7 @@ func (e *Engine) Listener() agentcore.Listener {
 		}
 		e.before(ev)
 		if kind != wire.EventMessageEnd && e.Handles(kind) { // message_end goes through Hooks.MessageEnd
-			e.observe(ctx, &Event{Kind: kind, Payload: e.payload(ev), At: e.moment()})
+			e.observe(ctx, e.observed(kind, ev))
 		}
 		e.after(ev)
 		return nil
@@ -135,20 +133,19 @@ func coreKind(t agentcore.EventType) wire.Event {
 	}
 }
 
-// payload is what observers get.
-func (e *Engine) payload(ev agentcore.Event) any {
+// observed is what observers get.
+func (e *Engine) observed(kind wire.Event, ev agentcore.Event) *Event {
+	out := &Event{Kind: kind, Payload: ev, At: e.moment()}
 	switch ev := ev.(type) {
 	case *agentcore.ToolExecutionUpdate:
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		before := e.updates[ev.ToolCallID]
+		out.Before = e.updates[ev.ToolCallID]
 		e.updates[ev.ToolCallID] = ev.PartialResult
-		return &updateEvent{event: ev, before: before}
 	case *agentcore.TurnStart:
-		return &coreEvent{event: ev, now: e.now().UnixMilli()}
-	default:
-		return ev
+		out.Time = e.now().UnixMilli()
 	}
+	return out
 }
 
 // before and after keep the count: turns from 0 with each agent_start, calls from 0 with each turn (reference: NOTES 2.4).

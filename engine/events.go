@@ -262,12 +262,25 @@ func (e *PanicError) Error() string {
 	return fmt.Sprint(e.Value)
 }
 
-// handle calls an extension. A guest cannot panic; code in this process can, and must not take the run with it.
+// handle calls an extension, and sees that its result is checked. A guest cannot panic; code in this process can, and must not take the run with it.
 func handle(ctx context.Context, x Extension, ev *Event) (result any, usage Usage, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			result, err = nil, &PanicError{Extension: x.Name(), Event: ev.Kind, Value: v, Stack: debug.Stack()}
 		}
 	}()
-	return x.Handle(ctx, ev)
+	if _, guest := x.(*guestExtension); guest || ev.Check == nil {
+		return x.Handle(ctx, ev) // a guest's results are checked as they are read
+	}
+	// Go code may leave the check to us.
+	check, checked := ev.Check, false
+	ev.Check = func(result any) error {
+		checked = true
+		return check(result)
+	}
+	result, usage, err = x.Handle(ctx, ev)
+	if err == nil && !checked && result != nil {
+		err = check(result)
+	}
+	return result, usage, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"weir/agentcore"
 	"weir/engine/wire"
 )
 
@@ -14,8 +15,8 @@ type Extension interface {
 	// Hook gives the options of the hook for an event, nil when the extension does not handle it. The answer must not change.
 	Hook(event wire.Event) *wire.Hook
 	// Handle answers one event. The result has the type that [Kind.Result] names for the event's kind; nil means no
-	// opinion. When ev.Check is not nil, Handle gives it the result before it returns, and treats an error as an output
-	// that is not valid. It must not keep ev, nor change what it points to.
+	// opinion. ev.Check, when it is not nil, may be asked whether the result will do; the engine asks if Handle has not. It must not
+	// keep ev, nor change what it points to.
 	Handle(ctx context.Context, ev *Event) (any, Usage, error)
 	// Close frees the extension.
 	Close(ctx context.Context) error
@@ -29,6 +30,10 @@ type Event struct {
 	Payload any
 	// At is the moment of the run.
 	At wire.Moment
+	// Time is when a turn started, in milliseconds since 1970; 0 for other events.
+	Time int64
+	// Before is the partial result that was reported before the one of a tool_execution_update; nil for the first.
+	Before *agentcore.ToolResult
 	// Check refuses a result that the event's circumstances do not allow, such as arguments that do not fit the tool's
 	// schema. nil: nothing to check.
 	Check func(result any) error

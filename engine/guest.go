@@ -82,12 +82,10 @@ func encodeEvent(w *encoding, ev *Event) ([]byte, error) {
 		b = w.enc.AppendToolCall(b, ev.At, p)
 	case *wire.ToolResultEvent:
 		b, err = w.enc.AppendToolResult(b, ev.At, p)
-	case *updateEvent:
-		b, err = w.enc.AppendToolExecutionUpdate(b, ev.At, p.event, p.before)
-	case *coreEvent:
-		b, err = w.enc.AppendCore(b, ev.At, p.event, p.now)
+	case *agentcore.ToolExecutionUpdate:
+		b, err = w.enc.AppendToolExecutionUpdate(b, ev.At, p, ev.Before)
 	case agentcore.Event:
-		b, err = w.enc.AppendCore(b, ev.At, p, 0)
+		b, err = w.enc.AppendCore(b, ev.At, p, ev.Time)
 	case json.RawMessage:
 		b, err = w.enc.AppendPayload(b, ev.At, ev.Kind, p)
 	default:
