@@ -24,7 +24,9 @@ func DecodeMessage(raw json.RawMessage) (*Message, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s message: %w", *head.Role, err)
 	}
-	return &Message{role: *head.Role, body: body, raw: raw}, nil
+	m := &Message{body: body}
+	m.json.Store(&encoding{raw: raw})
+	return m, nil
 }
 
 func decodeBody(raw json.RawMessage, role Role, timestamp int64) (Body, error) {

@@ -13,18 +13,20 @@ func (m *Message) JSON() (json.RawMessage, error) {
 	if m.origin != nil {
 		return m.origin.JSON()
 	}
-	m.encode.Do(func() {
-		if m.raw != nil {
-			return
-		}
-		raw, err := appendBody(nil, m.Body())
-		if err != nil {
-			m.err = fmt.Errorf("encode %s message: %w", m.role, err)
-			return
-		}
-		m.raw = raw
-	})
-	return m.raw, m.err
+	if e := m.json.Load(); e != nil {
+		return e.raw, e.err
+	}
+	e := &encoding{}
+	raw, err := appendBody(nil, m.Body())
+	if err != nil {
+		e.err = fmt.Errorf("encode %s message: %w", m.Role(), err)
+	} else {
+		e.raw = raw
+	}
+	// Two callers at once may both encode; all get the same bytes.
+	m.json.CompareAndSwap(nil, e)
+	e = m.json.Load()
+	return e.raw, e.err
 }
 
 // MarshalJSON implements [json.Marshaler] with the bytes of [Message.JSON]. (encoding/json compacts and HTML-escapes

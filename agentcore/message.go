@@ -2,7 +2,7 @@ package agentcore
 
 import (
 	"encoding/json"
-	"sync"
+	"sync/atomic"
 )
 
 // Role says who a message comes from. The three roles below are those a model understands; any other
@@ -36,17 +36,20 @@ const (
 // it points to. To change a message, make a new one. Safe for concurrent use.
 type Message struct {
 	id   uint64
-	role Role
 	body Body
-	// partial is set instead of body while a response is being streamed; see [Message.Body].
+	// partial is set instead of body while a response is being streamed; see [Message.Body]. built is its body once
+	// somebody has asked.
 	partial *partial
-	build   sync.Once
-	// origin is the message that this one was numbered from; it owns body and JSON.
+	built   atomic.Pointer[AssistantMessage]
+	// origin is the message that this one was numbered from; it owns the JSON.
 	origin *Message
+	json   atomic.Pointer[encoding]
+}
 
-	encode sync.Once
-	raw    json.RawMessage
-	err    error
+// encoding is the JSON of a message, or why there is none.
+type encoding struct {
+	raw json.RawMessage
+	err error
 }
 
 // Body is what a message says: *UserMessage, *AssistantMessage, *ToolResultMessage or *OpaqueMessage.
@@ -57,7 +60,7 @@ type Body interface {
 }
 
 // NewMessage wraps body. It takes ownership of body and of everything that body points to.
-func NewMessage(body Body) *Message { return &Message{role: body.Role(), body: body} }
+func NewMessage(body Body) *Message { return &Message{body: body} }
 
 // numbered is m under the number id. It shares m's body and JSON.
 func (m *Message) numbered(id uint64) *Message {
@@ -67,7 +70,7 @@ func (m *Message) numbered(id uint64) *Message {
 	if m.origin != nil {
 		m = m.origin
 	}
-	return &Message{id: id, role: m.role, body: m.body, origin: m}
+	return &Message{id: id, body: m.body, origin: m}
 }
 
 // ID is the append number of the message in its agent, kept when the message is replaced; 0 for a message that no agent
@@ -75,15 +78,30 @@ func (m *Message) numbered(id uint64) *Message {
 func (m *Message) ID() uint64 { return m.id }
 
 // Role is the role of the body.
-func (m *Message) Role() Role { return m.role }
+func (m *Message) Role() Role {
+	if m.partial != nil {
+		return RoleAssistant
+	}
+	return m.body.Role()
+}
 
 // Body is the typed content. It must not be changed. For a message that is still being streamed it is built on the
 // first call, which costs as much as the message has blocks; its text is shared with the stream, not copied.
 func (m *Message) Body() Body {
 	if m.partial != nil {
-		m.build.Do(func() { m.body = m.partial.message() })
+		return m.assemble()
 	}
 	return m.body
+}
+
+// assemble builds the body of a message that is being streamed. Two callers at once may both build it, but all get the
+// same one.
+func (m *Message) assemble() *AssistantMessage {
+	if built := m.built.Load(); built != nil {
+		return built
+	}
+	m.built.CompareAndSwap(nil, m.partial.message())
+	return m.built.Load()
 }
 
 // User returns the body of a user message, or nil.

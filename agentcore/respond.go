@@ -31,7 +31,7 @@ func (r *run) respond() (*Message, error) {
 	if !s.started {
 		return r.message(body)
 	}
-	return r.endMessage(&Message{id: s.id, role: RoleAssistant, body: body})
+	return r.endMessage(&Message{id: s.id, body: body})
 }
 
 func (r *run) request() (*Request, error) {
@@ -66,7 +66,7 @@ func (r *run) request() (*Request, error) {
 
 // foreign says whether a message is of a role that the default conversion drops.
 func foreign(m *Message) bool {
-	switch m.role {
+	switch m.Role() {
 	case RoleUser, RoleAssistant, RoleToolResult:
 		return false
 	default:
@@ -144,7 +144,7 @@ func (s *stream) emit(ev AssistantEvent) error {
 
 func (s *stream) snapshot(m *Message, p *partial) *Message {
 	s.build.snapshot(p)
-	m.id, m.role, m.partial = s.id, RoleAssistant, p
+	m.id, m.partial = s.id, p
 	return m
 }
 

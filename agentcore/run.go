@@ -209,7 +209,7 @@ func (r *run) inject(messages []*Message) error {
 
 // message gives a message of the run's own making a number and both its events. It returns it as it was stored.
 func (r *run) message(body Body) (*Message, error) {
-	return r.tell(&Message{id: r.number(), role: body.Role(), body: body})
+	return r.tell(&Message{id: r.number(), body: body})
 }
 
 // tell gives m both its events. It returns the message as it was stored.

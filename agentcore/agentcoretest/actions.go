@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // ActionFunc performs one action. It returns when the action is done; an error is what JavaScript would throw.
@@ -263,6 +264,12 @@ func controlActions() map[string]ActionFunc {
 			v, err := s.Eval(a["value"])
 			if err != nil {
 				return err
+			}
+			if path := a.Text("path"); !strings.Contains(path, ".") {
+				if s.Assigned == nil {
+					s.Assigned = make(map[string]bool)
+				}
+				s.Assigned[path] = true
 			}
 			return setPath(s.Event, a.Text("path"), v)
 		},

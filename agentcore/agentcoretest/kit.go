@@ -51,6 +51,8 @@ type World struct {
 	State func(full bool) Object
 	// Signal is the context of the active run, or nil.
 	Signal func() context.Context
+	// Start begins when the listeners have subscribed; nil: nothing.
+	Start func() error
 	// Final is the field "final" of the outcome.
 	Final func() any
 	// Close frees what the world holds, after the outcome was taken; nil: nothing.
@@ -101,6 +103,11 @@ func play(ctx context.Context, s *Scenario, layer Layer) (Outcome, error) {
 			if err := world.Subscribe(l.Name); err != nil {
 				return Outcome{}, err
 			}
+		}
+	}
+	if world.Start != nil {
+		if err := world.Start(); err != nil {
+			return Outcome{}, err
 		}
 	}
 	driver := &Scope{Kit: k, Who: "driver", Event: Object{}, Context: nil}
