@@ -1,0 +1,7 @@
+;; traps in weir_describe
+(module
+  (memory (export "memory") 2)
+  (func (export "weir_describe") (result i32)
+    (unreachable)
+    (i32.const 0))
+  (func (export "tool_call") (result i32) (i32.const 0)))

@@ -1,0 +1,7 @@
+;; exits with efffffff
+(module
+  (import "wasi_snapshot_preview1" "proc_exit" (func $proc_exit (param i32)))
+  (memory (export "memory") 2)
+  (func (export "tool_call") (result i32)
+    (call $proc_exit (i32.const -268435457))
+    (i32.const 0)))

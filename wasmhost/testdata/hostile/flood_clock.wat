@@ -1,0 +1,7 @@
+;; reads the clock for ever
+(module
+  (import "wasi_snapshot_preview1" "clock_time_get" (func $clock_time_get (param i32 i64 i32) (result i32)))
+  (memory (export "memory") 2)
+  (func (export "tool_call") (result i32)
+    (loop $l (drop (call $clock_time_get (i32.const 0) (i64.const 1) (i32.const 64))) (br $l))
+    (i32.const 0)))

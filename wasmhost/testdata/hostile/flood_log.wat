@@ -1,0 +1,7 @@
+;; logs for ever
+(module
+  (import "extism:host/user" "weir_log" (func $weir_log (param i32 i32 i32)))
+  (memory (export "memory") 2)
+  (func (export "tool_call") (result i32)
+    (loop $l (call $weir_log (i32.const 1) (i32.const 8) (i32.const 15)) (br $l))
+    (i32.const 0)))

@@ -1,0 +1,6 @@
+;; grows by a page for ever
+(module
+  (memory (export "memory") 2)
+  (func (export "tool_call") (result i32)
+    (loop $l (drop (memory.grow (i32.const 1))) (br $l))
+    (i32.const 0)))

@@ -1,0 +1,15 @@
+;; leaves a block, and traps when it finds its bytes in the next call
+(module
+  (import "extism:host/user" "weir_output_write" (func $weir_output_write (param i32 i32)))
+  (import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
+  (import "extism:host/env" "load_u64" (func $load_u64 (param i64) (result i64)))
+  (import "extism:host/env" "store_u64" (func $store_u64 (param i64 i64)))
+  (memory (export "memory") 2)
+  (data (i32.const 8) "{\22block\22:false}")
+  (func (export "tool_call") (result i32)
+    (local $o i64)
+    (local.set $o (call $alloc (i64.const 64)))
+    (if (i64.ne (call $load_u64 (i64.add (local.get $o) (i64.const 56))) (i64.const 0)) (then (unreachable)))
+    (call $store_u64 (i64.add (local.get $o) (i64.const 56)) (i64.const -1))
+    (call $weir_output_write (i32.const 8) (i32.const 15))
+    (i32.const 0)))

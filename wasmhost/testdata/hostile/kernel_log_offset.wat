@@ -1,0 +1,10 @@
+;; logs what is no block
+(module
+  (import "extism:host/user" "weir_output_write" (func $weir_output_write (param i32 i32)))
+  (import "extism:host/env" "log_info" (func $log_info (param i64)))
+  (memory (export "memory") 2)
+  (data (i32.const 8) "{\22block\22:false}")
+  (func (export "tool_call") (result i32)
+    (call $log_info (i64.const 1048577))
+    (call $weir_output_write (i32.const 8) (i32.const 15))
+    (i32.const 0)))

@@ -1,0 +1,18 @@
+;; asks for what the environment holds, and traps when it gets it
+(module
+  (import "extism:host/user" "weir_output_write" (func $weir_output_write (param i32 i32)))
+  (import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
+  (import "extism:host/env" "store_u8" (func $store_u8 (param i64 i32)))
+  (import "extism:host/env" "config_get" (func $config_get (param i64) (result i64)))
+  (import "wasi_snapshot_preview1" "args_sizes_get" (func $args_sizes_get (param i32 i32) (result i32)))
+  (memory (export "memory") 2)
+  (data (i32.const 8) "{\22block\22:false}")
+  (func (export "tool_call") (result i32)
+    (local $k i64)
+    (local.set $k (call $alloc (i64.const 4)))
+    (call $store_u8 (local.get $k) (i32.const 72)) (call $store_u8 (i64.add (local.get $k) (i64.const 1)) (i32.const 79)) (call $store_u8 (i64.add (local.get $k) (i64.const 2)) (i32.const 77)) (call $store_u8 (i64.add (local.get $k) (i64.const 3)) (i32.const 69))
+    (if (i64.ne (call $config_get (local.get $k)) (i64.const 0)) (then (unreachable)))
+    (drop (call $args_sizes_get (i32.const 64) (i32.const 68)))
+    (if (i64.ne (i64.load (i32.const 64)) (i64.const 0)) (then (unreachable)))
+    (call $weir_output_write (i32.const 8) (i32.const 15))
+    (i32.const 0)))

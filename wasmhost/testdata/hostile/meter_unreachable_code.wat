@@ -1,0 +1,9 @@
+;; has code behind a branch that no stack matches
+(module
+  (import "extism:host/user" "weir_output_write" (func $weir_output_write (param i32 i32)))
+  (memory (export "memory") 2)
+  (data (i32.const 8) "{\22block\22:false}")
+  (func (export "tool_call") (result i32)
+    (block $b (br $b) (drop (i32.add)) (drop (i64.load)))
+    (call $weir_output_write (i32.const 8) (i32.const 15))
+    (i32.const 0)))

@@ -1,0 +1,5 @@
+;; gives no output
+(module
+  (memory (export "memory") 2)
+  (func (export "tool_call") (result i32)
+    (i32.const 0)))

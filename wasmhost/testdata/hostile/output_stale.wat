@@ -1,0 +1,9 @@
+;; decides in the first call and leaves the second to what is left over
+(module
+  (import "extism:host/user" "weir_output_write" (func $weir_output_write (param i32 i32)))
+  (memory (export "memory") 2)
+  (global $called (mut i32) (i32.const 0))
+  (data (i32.const 8) "{\22block\22:false}")
+  (func (export "tool_call") (result i32)
+    (if (i32.eqz (global.get $called)) (then (global.set $called (i32.const 1)) (call $weir_output_write (i32.const 8) (i32.const 15))))
+    (i32.const 0)))

@@ -1,0 +1,15 @@
+;; decides in the first call through the kernel and leaves the second to what is left over
+(module
+  (import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
+  (import "extism:host/env" "store_u64" (func $store_u64 (param i64 i64)))
+  (import "extism:host/env" "output_set" (func $output_set (param i64 i64)))
+  (memory (export "memory") 2)
+  (global $called (mut i32) (i32.const 0))
+  (data (i32.const 8) "{\22block\22:false}")
+  (func (export "tool_call") (result i32)
+    (local $o i64)
+    (if (i32.eqz (global.get $called)) (then (global.set $called (i32.const 1))
+    (local.set $o (call $alloc (i64.const 15)))
+    (call $store_u64 (local.get $o) (i64.load (i32.const 8))) (call $store_u64 (i64.add (local.get $o) (i64.const 7)) (i64.load (i32.const 15)))
+    (call $output_set (local.get $o) (i64.const 15))))
+    (i32.const 0)))

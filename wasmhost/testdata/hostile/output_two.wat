@@ -1,0 +1,8 @@
+;; gives two decisions
+(module
+  (import "extism:host/user" "weir_output_write" (func $weir_output_write (param i32 i32)))
+  (memory (export "memory") 2)
+  (data (i32.const 64) "{\22block\22:true}{\22block\22:false}")
+  (func (export "tool_call") (result i32)
+    (call $weir_output_write (i32.const 64) (i32.const 29))
+    (i32.const 0)))

@@ -1,0 +1,10 @@
+;; has the number of bytes written outside its memory
+(module
+  (import "extism:host/user" "weir_output_write" (func $weir_output_write (param i32 i32)))
+  (import "wasi_snapshot_preview1" "fd_write" (func $fd_write (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 2)
+  (data (i32.const 8) "{\22block\22:false}")
+  (func (export "tool_call") (result i32)
+    (drop (call $fd_write (i32.const 1) (i32.const 64) (i32.const 0) (i32.const -2)))
+    (call $weir_output_write (i32.const 8) (i32.const 15))
+    (i32.const 0)))

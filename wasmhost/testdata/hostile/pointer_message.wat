@@ -1,0 +1,10 @@
+;; reads a message that there is not
+(module
+  (import "extism:host/user" "weir_output_write" (func $weir_output_write (param i32 i32)))
+  (import "extism:host/user" "weir_message_read" (func $weir_message_read (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 2)
+  (data (i32.const 8) "{\22block\22:false}")
+  (func (export "tool_call") (result i32)
+    (drop (call $weir_message_read (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 8)))
+    (call $weir_output_write (i32.const 8) (i32.const 15))
+    (i32.const 0)))

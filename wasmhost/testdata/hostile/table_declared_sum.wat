@@ -1,0 +1,15 @@
+;; declares ten tables of 20,000 elements
+(module
+  (memory (export "memory") 2)
+  (table 20000 funcref)
+  (table 20000 funcref)
+  (table 20000 funcref)
+  (table 20000 funcref)
+  (table 20000 funcref)
+  (table 20000 funcref)
+  (table 20000 funcref)
+  (table 20000 funcref)
+  (table 20000 funcref)
+  (table 20000 funcref)
+  (func (export "tool_call") (result i32)
+    (i32.const 0)))

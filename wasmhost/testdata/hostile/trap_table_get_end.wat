@@ -1,0 +1,7 @@
+;; reads past the end of a table
+(module
+  (memory (export "memory") 2)
+  (table $t 2 funcref)
+  (func (export "tool_call") (result i32)
+    (drop (table.get $t (i32.const 2)))
+    (i32.const 0)))

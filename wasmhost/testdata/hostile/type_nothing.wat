@@ -1,0 +1,4 @@
+;; the hook has no result
+(module
+  (memory (export "memory") 1)
+  (func (export "tool_call")))
