@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -123,21 +122,5 @@ func (p *Provider) send(ctx context.Context, params sdk.MessageNewParams, key st
 	// A service, unlike a client, reads neither the environment nor profiles.
 	service := sdk.NewMessageService(opts...)
 	err := service.NewStreaming(ctx, params).Err()
-	if res == nil {
-		if err == nil {
-			return nil, "the SDK gave no response"
-		}
-		return nil, p.cfg.Hints.Network(err)
-	}
-	contentType := res.Header.Get("Content-Type")
-	ok := res.StatusCode >= 200 && res.StatusCode < 300
-	if ok && (contentType == "" || strings.HasPrefix(contentType, "text/event-stream")) {
-		return res, ""
-	}
-	// What cannot be read of an error's body is not worth an error of its own.
-	body, _ := io.ReadAll(io.LimitReader(res.Body, reply.MaxErrorBody))
-	if ok {
-		return res, p.cfg.Hints.NotAStream(contentType, body)
-	}
-	return res, p.cfg.Hints.HTTP(res, body)
+	return res, p.cfg.Hints.Refusal(res, err)
 }

@@ -26,6 +26,8 @@ type Message struct {
 	// Native says that the model asked now wrote this assistant message itself, so that the signatures in it are good.
 	// In other messages there are no signatures.
 	Native bool
+	// Original gives for the id of each call in Blocks the one that the transcript has.
+	Original map[string]string
 	// ToolCallID, ToolName and IsError are a tool result's.
 	ToolCallID, ToolName string
 	IsError              bool
@@ -122,6 +124,10 @@ func (p *preparer) assistant(m *agentcore.AssistantMessage, model *agentcore.Mod
 		case *agentcore.ToolCall:
 			call := *b
 			call.ID = p.unique(b.ID)
+			if out.Original == nil {
+				out.Original = map[string]string{}
+			}
+			out.Original[call.ID] = b.ID
 			if !out.Native {
 				call.ThoughtSignature = ""
 			}

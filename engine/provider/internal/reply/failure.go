@@ -22,8 +22,8 @@ import (
 // maxText is how many characters of a server's words an error message repeats.
 const maxText = 600
 
-// MaxErrorBody is how many bytes of an error response are read.
-const MaxErrorBody = 64 << 10
+// maxErrorBody is how many bytes of an error response are read.
+const maxErrorBody = 64 << 10
 
 // Final marks an error that another attempt cannot mend: its text is used as it is, without the words that make the
 // session layer retry what the network did.
@@ -32,6 +32,15 @@ type Final interface {
 	// Final does nothing.
 	Final()
 }
+
+// FinalError is a [Final] error with a text.
+type FinalError string
+
+// Error implements error.
+func (e FinalError) Error() string { return string(e) }
+
+// Final implements [Final].
+func (e FinalError) Final() {}
 
 // Hints say where what may be wrong was configured. They name no line, file or port: the session layer would take some
 // numbers for a status.
