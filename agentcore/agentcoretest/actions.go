@@ -23,6 +23,9 @@ type Scope struct {
 	Update func(result any) error
 	// Values are the layer's own things, such as the extension API.
 	Values map[string]any
+	// Assigned are the top-level fields of the event that "set" replaced: in JavaScript that differs from changing in
+	// place what they held.
+	Assigned map[string]bool
 
 	// later are updates whose gate was open when they were registered: they come when the list next waits or ends.
 	later []func()

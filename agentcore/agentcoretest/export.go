@@ -28,7 +28,7 @@ func Truthy(v any) bool { return truthy(v) }
 func ToActions(v any) []Action { return toActions(v) }
 
 // Yield lets calls that were started and not awaited go on.
-func (k *Kit) Yield() { k.yield() }
+func (k *Kit) Yield() { k.yield(nil) }
 
 // Attempt performs actions that are started but not waited for, as JavaScript does with an asynchronous function: it returns
 // when they are done, or when they wait. finished says which; err is what they threw.
