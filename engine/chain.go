@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"weir/engine/facts"
 	"weir/engine/wire"
 )
 
@@ -64,6 +65,7 @@ type chain struct {
 	links    []link
 	version  int // of the arguments: the number of rewrites so far
 	decision Decision
+	facts    *facts.Event // of the arguments as they are now; nil until somebody asks
 }
 
 type link struct {
@@ -109,6 +111,12 @@ func (c *chain) ask(ctx context.Context, l *link, round int) (blocked bool) {
 	input := c.event
 	input.Input = c.decision.Input
 	input.Recheck = round > 0
+	if l.handler.facts != 0 {
+		if c.facts == nil {
+			c.facts = c.engine.facts.ToolCall(input.ToolName, input.Input)
+		}
+		input.Facts = c.facts.JSON(l.handler.facts)
+	}
 	l.seen = c.version
 	var rewritten json.RawMessage
 	ev := &Event{Kind: wire.EventToolCall, Payload: &input, At: c.engine.moment(), Check: func(result any) error {
@@ -161,6 +169,7 @@ func (c *chain) ask(ctx context.Context, l *link, round int) (blocked bool) {
 	if rewritten != nil && !bytes.Equal(rewritten, c.decision.Input) {
 		c.version++
 		c.decision.Input = rewritten
+		c.facts = nil
 		c.decision.Rewritten = append(c.decision.Rewritten, name)
 		if bytes.Equal(rewritten, r.Input) {
 			l.seen = c.version // it wrote them

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"weir/engine/facts"
 	"weir/engine/set"
 	"weir/engine/wire"
 )
@@ -23,6 +24,8 @@ type handler struct {
 	// strict says that a fault has the consequence of on_error = "block": the set or the extension asked for it, or the
 	// event's kind leaves no choice. Never for a monitoring member, which changes nothing.
 	strict bool
+	// facts are those that the hook asked for, for tool_call and tool_result.
+	facts facts.Kind
 }
 
 // table lists, for each event, its handlers in order: which hooks exist is settled when the engine opens.
@@ -38,7 +41,11 @@ func newTable(members []*member) table {
 			}
 			kind := kindOf(e)
 			strict := kind.OnFault == FaultBlock || kind.OnFault == FaultTighten && (hook.Block || m.onError == set.OnErrorBlock)
-			t[e] = append(t[e], handler{member: m, hook: hook, strict: strict && !m.monitor})
+			h := handler{member: m, hook: hook, strict: strict && !m.monitor}
+			if e == wire.EventToolCall || e == wire.EventToolResult {
+				h.facts = facts.ParseKinds(hook.Facts)
+			}
+			t[e] = append(t[e], h)
 		}
 	}
 	return t

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
 	"weir/agentcore"
+	"weir/engine/facts"
 	"weir/engine/set"
 	"weir/engine/wire"
 	"weir/wasmhost"
@@ -37,6 +41,9 @@ type Config struct {
 	SessionID string
 	CWD       string
 	Mode      wire.Mode
+	// Facts is what facts are told against, for extensions that ask for them. Workspace "" is CWD, Home "" the user's home
+	// folder; to Own the engine adds the set's files and modules and the workspace's .weir folder.
+	Facts facts.Config
 	// Logger gets what guests log, with the attribute "extension"; nil drops it.
 	Logger *slog.Logger
 	// Clock is read for timestamps of events; nil is time.Now.
@@ -51,6 +58,7 @@ type Engine struct {
 	pairs    bool
 	members  []*member
 	handlers table
+	facts    *facts.Computer // nil when nobody asks for facts
 
 	recording sync.Mutex // held while Config.Record runs
 
@@ -88,7 +96,54 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, errors.Join(append(errs, e.Close(ctx))...)
 	}
 	e.handlers = newTable(e.members)
+	if asksFacts(e.handlers) {
+		e.facts = facts.New(factsConfig(&cfg))
+	}
 	return e, nil
+}
+
+func asksFacts(t table) bool {
+	for _, event := range [...]wire.Event{wire.EventToolCall, wire.EventToolResult} {
+		for i := range t[event] {
+			if t[event][i].facts != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// factsConfig completes what the caller said about the place that facts are told against.
+func factsConfig(cfg *Config) facts.Config {
+	c := cfg.Facts
+	if c.Workspace == "" {
+		c.Workspace = cfg.CWD
+	}
+	if c.Home == "" {
+		if home, err := os.UserHomeDir(); err == nil { // without one, ~ stays unknown
+			c.Home = home
+		}
+	}
+	own := slices.Clone(c.Own)
+	if c.Workspace != "" {
+		own = append(own, filepath.Join(c.Workspace, ".weir"))
+	}
+	if cfg.Set != nil {
+		for i := range cfg.Set.Extensions {
+			x := &cfg.Set.Extensions[i]
+			files := []string{x.Pos.File}
+			if _, bundled := x.Bundled(); !bundled {
+				files = append(files, x.Module)
+			}
+			for _, f := range files {
+				if abs, err := filepath.Abs(f); f != "" && err == nil { // without a working folder there is nothing to compare with
+					own = append(own, abs)
+				}
+			}
+		}
+	}
+	c.Own = own
+	return c
 }
 
 // ExtensionInfo is what an engine says of one of its extensions.

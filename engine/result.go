@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"weir/agentcore"
+	"weir/engine/facts"
 	"weir/engine/wire"
 )
 
@@ -15,12 +16,19 @@ import (
 // withheld and an error result says so, and nobody else is asked. The returned event is a new one where anything
 // changed; changed says whether.
 func (e *Engine) ToolResult(ctx context.Context, ev wire.ToolResultEvent) (result wire.ToolResultEvent, changed bool) {
+	var known *facts.Event // of the result as it is now
 	for i := range e.handlers[wire.EventToolResult] {
 		h := &e.handlers[wire.EventToolResult][i]
 		if !h.wants(ev.ToolName) {
 			continue
 		}
 		now := ev
+		if h.facts != 0 {
+			if known == nil {
+				known = e.facts.ToolResult(ev.ToolName, ev.Input, ev.Content)
+			}
+			now.Facts = known.JSON(h.facts)
+		}
 		in := &Event{Kind: wire.EventToolResult, Payload: &now, At: e.moment()}
 		answer, err := e.deliver(ctx, h, in, Record{Tool: ev.ToolName, ToolCallID: ev.ToolCallID}, judgeToolResult)
 		if err != nil {
@@ -31,7 +39,7 @@ func (e *Engine) ToolResult(ctx context.Context, ev wire.ToolResultEvent) (resul
 		}
 		if r, _ := answer.(*wire.ToolResultResult); r != nil && !emptyResult(r) {
 			ev = mergeResult(ev, r)
-			changed = true
+			changed, known = true, nil
 		}
 	}
 	return ev, changed

@@ -51,7 +51,7 @@ type Hook struct {
 	View View
 	// Block is onError "block": a fault of this hook has the stricter consequence of ABI section 8.
 	Block bool
-	// Facts are the names of the facts it asks for, of [FactNames]. Reserved: the host does not send them yet.
+	// Facts are the names of the facts it asks for, of [FactNames]. They count for tool_call and tool_result.
 	Facts []string
 }
 

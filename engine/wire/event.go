@@ -123,6 +123,8 @@ type ToolCallEvent struct {
 	Input json.RawMessage
 	// Recheck says that the arguments changed after the extension saw them (ABI section 6).
 	Recheck bool
+	// Facts are the facts that the hook asked for (package facts), a JSON object that is copied; nil leaves them out.
+	Facts json.RawMessage
 }
 
 // AppendToolCall appends a tool_call event.
@@ -136,6 +138,7 @@ func (e *Encoder) AppendToolCall(dst []byte, at Moment, ev *ToolCallEvent) []byt
 	if ev.Recheck {
 		dst = append(dst, `,"recheck":true`...)
 	}
+	dst = appendFacts(dst, ev.Facts)
 	return e.close(dst, at)
 }
 
@@ -148,6 +151,7 @@ type ToolResultEvent struct {
 	Details    json.RawMessage // nil leaves it out
 	IsError    bool
 	Usage      *agentcore.Usage // nil leaves it out
+	Facts      json.RawMessage  // as in ToolCallEvent
 }
 
 // AppendToolResult appends a tool_result event. The error names a block that holds invalid JSON.
@@ -177,7 +181,15 @@ func (e *Encoder) AppendToolResult(dst []byte, at Moment, ev *ToolResultEvent) (
 		dst = append(dst, `,"usage":`...)
 		dst = append(dst, usage...)
 	}
-	return e.close(dst, at), nil
+	return e.close(appendFacts(dst, ev.Facts), at), nil
+}
+
+func appendFacts(dst []byte, facts json.RawMessage) []byte {
+	if len(facts) == 0 {
+		return dst
+	}
+	dst = append(dst, `,"facts":`...)
+	return append(dst, facts...)
 }
 
 // AppendMessages appends a context event in the full view: the encoded bytes of all messages.

@@ -1,0 +1,573 @@
+package facts
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// text is what a command writes, or reads: known or not.
+type text struct {
+	s     string
+	known bool
+}
+
+// stream is a command's standard input.
+type stream struct {
+	text
+	from Stdin
+}
+
+// walker follows one command line. Nothing is run: it keeps what is known of variables, files and output, as a shell would
+// have them.
+type walker struct {
+	home   string
+	root   string // the workspace
+	out    *Shell
+	parser *syntax.Parser
+
+	parsed, steps, expanded int
+	pipelines               int
+	depth                   int // of statements
+	texts                   int // of texts, functions and wrapped commands
+	err                     error
+}
+
+// variable is what is known of a shell variable.
+type variable struct {
+	value text
+	list  []Word // of an array; nil for a plain variable
+	array bool
+}
+
+// frame is the environment of a shell: a subshell gets a copy.
+type frame struct {
+	src   string // the text that is being read, for the words that stay as they were written
+	vars  map[string]variable
+	funcs map[string]function
+	files map[string]text // that the text wrote itself
+	args  []Word          // positional parameters
+	in    []string
+	cwd   string
+	lost  bool // cwd is not known
+	pipe  int
+	stage int
+}
+
+type function struct {
+	body *syntax.Stmt
+	src  string
+}
+
+// fork is the frame of a subshell.
+func (f *frame) fork() *frame {
+	c := *f
+	c.vars, c.funcs, c.files = maps.Clone(f.vars), maps.Clone(f.funcs), maps.Clone(f.files)
+	return &c
+}
+
+// inside is the same environment, one level further in.
+func (f *frame) inside(what string) func() {
+	before := f.in
+	f.in = append(slices.Clip(slices.Clone(f.in)), what)
+	return func() { f.in = before }
+}
+
+// parsers are kept, since a new one is some kilobytes.
+type parsers struct{ pool sync.Pool }
+
+func (p *parsers) get() *syntax.Parser {
+	if got, ok := p.pool.Get().(*syntax.Parser); ok {
+		return got
+	}
+	return syntax.NewParser(syntax.Variant(syntax.LangBash))
+}
+
+// shellFacts follows a command line.
+func (c *Computer) shellFacts(command string) *Shell {
+	out := &Shell{}
+	if err := checkText(command); err != nil {
+		out.Reason = err.Error()
+		return out
+	}
+	w := &walker{home: c.cfg.Home, root: c.cfg.Workspace, out: out, parser: c.parsers.get()}
+	defer func() { c.parsers.pool.Put(w.parser) }()
+	f := &frame{cwd: w.root}
+	w.readText(f, command, stream{})
+	out.Understood = w.err == nil
+	if w.err != nil {
+		out.Reason = w.err.Error()
+	}
+	return out
+}
+
+// fail keeps the first reason.
+func (w *walker) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+// readText parses a text and follows it in f. What precedes a mistake runs in a shell as well, and is followed.
+func (w *walker) readText(f *frame, s string, in stream) text {
+	if w.parsed += len(s); w.parsed > maxParsed {
+		w.fail(errBound)
+	}
+	w.texts++
+	defer func() { w.texts-- }()
+	if w.texts > maxTexts {
+		w.fail(errBound)
+	}
+	if w.err != nil {
+		return text{}
+	}
+	before := f.src
+	f.src = s
+	defer func() { f.src = before }()
+	var stmts []*syntax.Stmt
+	var file *syntax.File
+	file, err := w.parser.Parse(&source{text: s}, "")
+	if file != nil {
+		stmts = file.Stmts
+	}
+	if err != nil && stmts == nil {
+		// The parser gives no file on a mistake; statement by statement it gives those before it. They are followed only
+		// after all are parsed, since following parses as well.
+		_ = w.parser.Stmts(&source{text: s}, func(st *syntax.Stmt) bool { stmts = append(stmts, st); return true }) // the error is the same
+	}
+	got := w.stmts(f, stmts, in)
+	if err != nil {
+		w.fail(parseError(err))
+		return text{}
+	}
+	return got
+}
+
+type notShell struct{ err error }
+
+func (e *notShell) Error() string { return "it is not valid shell: " + e.err.Error() }
+func (e *notShell) Unwrap() error { return e.err }
+
+func parseError(err error) error {
+	if strings.Contains(err.Error(), errBound.Error()) {
+		return errBound
+	}
+	return &notShell{err}
+}
+
+func (w *walker) stmts(f *frame, list []*syntax.Stmt, in stream) text {
+	out := text{known: true}
+	for _, s := range list {
+		out = w.join(out, w.stmt(f, s, in))
+		if w.err != nil {
+			return text{}
+		}
+	}
+	return out
+}
+
+// join is what two commands write one after the other.
+func (w *walker) join(a, b text) text {
+	switch {
+	case !a.known || !b.known || len(a.s)+len(b.s) > maxValue:
+		return text{}
+	case a.s == "":
+		return b
+	case b.s == "":
+		return a
+	}
+	w.spend(len(a.s) + len(b.s))
+	return text{a.s + b.s, true}
+}
+
+func (w *walker) spend(n int) {
+	if w.expanded += n; w.expanded > maxExpanded {
+		w.fail(errBound)
+	}
+}
+
+func (w *walker) stmt(f *frame, s *syntax.Stmt, in stream) text {
+	w.depth++
+	defer func() { w.depth-- }()
+	if w.steps++; w.steps > maxSteps || w.depth > maxNested {
+		w.fail(errBound)
+	}
+	if w.err != nil {
+		return text{}
+	}
+	var redirects []Redirect
+	if len(s.Redirs) > 0 {
+		redirects, in = w.redirects(f, s.Redirs, in)
+	}
+	var out text
+	if call, ok := s.Cmd.(*syntax.CallExpr); ok {
+		out = w.call(f, call, redirects, in)
+	} else {
+		if len(redirects) > 0 {
+			w.emit(f, Command{Redirects: redirects, Stdin: in.from})
+		}
+		out = w.compound(f, s.Cmd, in)
+	}
+	if w.writes(f, redirects, out) {
+		return text{known: true}
+	}
+	return out
+}
+
+// writes keeps what is written to files, and says whether the output goes to one.
+func (w *walker) writes(f *frame, redirects []Redirect, out text) bool {
+	away := false
+	for i := range redirects {
+		r := &redirects[i]
+		if r.Fd != fdAbsent && r.Fd != 1 {
+			continue
+		}
+		switch r.Op {
+		case ">", ">|", "&>", ">>", "&>>":
+			away = true
+			if r.Target.Dynamic || !strings.HasPrefix(r.Op, ">") {
+				continue
+			}
+			name := f.abs(r.Target.Text)
+			if r.Op == ">>" {
+				old, ok := f.files[name]
+				out = w.join(text{old.s, ok && old.known}, out)
+			}
+			if f.files == nil {
+				f.files = map[string]text{}
+			}
+			f.files[name] = out
+		case ">&":
+			away = away || r.Target.Text == "2"
+		}
+	}
+	return away
+}
+
+func (w *walker) compound(f *frame, cmd syntax.Command, in stream) text {
+	switch c := cmd.(type) {
+	case nil:
+		return text{known: true}
+	case *syntax.Subshell:
+		sub := f.fork()
+		sub.inside("subshell")
+		return w.stmts(sub, c.Stmts, in)
+	case *syntax.Block:
+		return w.stmts(f, c.Stmts, in)
+	case *syntax.BinaryCmd:
+		return w.binary(f, c, in)
+	case *syntax.IfClause:
+		defer f.inside("if")()
+		return w.ifClause(f, c, in)
+	case *syntax.WhileClause:
+		defer f.inside("loop")()
+		forget(f, c)
+		w.stmts(f, c.Cond, in)
+		w.branches(f, func(g *frame) { w.stmts(g, c.Do, in) })
+		return text{}
+	case *syntax.ForClause:
+		defer f.inside("loop")()
+		return w.forClause(f, c, in)
+	case *syntax.CaseClause:
+		defer f.inside("case")()
+		w.oneWord(f, c.Word)
+		arms := make([]func(*frame), 0, len(c.Items))
+		for _, item := range c.Items {
+			for _, p := range item.Patterns {
+				w.nested(f, p)
+			}
+			arms = append(arms, func(g *frame) { w.stmts(g, item.Stmts, in) })
+		}
+		w.branches(f, arms...)
+		return text{}
+	case *syntax.FuncDecl:
+		if c.Name != nil {
+			if f.funcs == nil {
+				f.funcs = map[string]function{}
+			}
+			f.funcs[c.Name.Value] = function{c.Body, f.src}
+		}
+		return text{known: true}
+	case *syntax.DeclClause:
+		return w.declare(f, c)
+	case *syntax.TimeClause:
+		if c.Stmt == nil {
+			return text{known: true}
+		}
+		return w.stmt(f, c.Stmt, in)
+	case *syntax.CoprocClause:
+		defer f.inside("coproc")()
+		w.stmt(f, c.Stmt, in)
+		return text{known: true}
+	default: // [[ … ]], (( … )), let
+		w.nested(f, cmd)
+		forget(f, cmd)
+		return text{known: true}
+	}
+}
+
+// binary follows lists and pipelines. Lists lean to the left and may be long: they are unrolled.
+func (w *walker) binary(f *frame, c *syntax.BinaryCmd, in stream) text {
+	if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
+		return w.pipeline(f, c, in)
+	}
+	type right struct {
+		op   syntax.BinCmdOperator
+		stmt *syntax.Stmt
+	}
+	rest := []right{{c.Op, c.Y}}
+	first := c.X
+	for {
+		b, ok := first.Cmd.(*syntax.BinaryCmd)
+		if !ok || len(first.Redirs) > 0 || b.Op == syntax.Pipe || b.Op == syntax.PipeAll {
+			break
+		}
+		rest = append(rest, right{b.Op, b.Y})
+		first = b.X
+	}
+	out := w.stmt(f, first, in)
+	for _, r := range slices.Backward(rest) {
+		if r.op == syntax.AndStmt {
+			out = w.join(out, w.stmt(f, r.stmt, in))
+			continue
+		}
+		w.branches(f, func(*frame) {}, func(g *frame) { w.stmt(g, r.stmt, in) })
+	}
+	return out
+}
+
+// pipeline follows a | b | c, each stage in a shell of its own.
+func (w *walker) pipeline(f *frame, c *syntax.BinaryCmd, in stream) text {
+	var stages []*syntax.Stmt
+	var flatten func(*syntax.Stmt, int)
+	flatten = func(s *syntax.Stmt, depth int) {
+		b, ok := s.Cmd.(*syntax.BinaryCmd)
+		if !ok || len(s.Redirs) > 0 || (b.Op != syntax.Pipe && b.Op != syntax.PipeAll) || depth > maxNested {
+			stages = append(stages, s)
+			return
+		}
+		flatten(b.X, depth+1)
+		flatten(b.Y, depth+1)
+	}
+	flatten(c.X, 0)
+	flatten(c.Y, 0)
+	w.pipelines++
+	number := w.pipelines
+	var out text
+	for i, s := range stages {
+		g := f.fork()
+		g.pipe, g.stage = number, i
+		out = w.stmt(g, s, in)
+		for name, content := range g.files { // files outlive the shell that wrote them
+			if f.files == nil {
+				f.files = map[string]text{}
+			}
+			f.files[name] = content
+		}
+		in = stream{out, StdinPipe}
+		if w.err != nil {
+			return text{}
+		}
+	}
+	return out
+}
+
+// branches follows ways of which one is taken, each in a copy of f; what they disagree about is unknown after.
+func (w *walker) branches(f *frame, ways ...func(*frame)) {
+	ends := make([]*frame, len(ways))
+	for i, way := range ways {
+		ends[i] = f.fork()
+		way(ends[i])
+	}
+	if len(ways) == 1 { // it may not be taken at all
+		ends = append(ends, f.fork())
+	}
+	for _, e := range ends {
+		for name, v := range e.vars {
+			for _, other := range ends {
+				if o, ok := other.vars[name]; !ok || !sameVariable(o, v) {
+					f.set(name, variable{})
+					break
+				}
+			}
+			if _, ok := f.vars[name]; !ok {
+				f.set(name, v)
+			} else if cur := f.vars[name]; !cur.unknown() {
+				f.set(name, v)
+			}
+		}
+		for name, fn := range e.funcs {
+			if f.funcs == nil {
+				f.funcs = map[string]function{}
+			}
+			f.funcs[name] = fn
+		}
+		for name, content := range e.files {
+			if f.files == nil {
+				f.files = map[string]text{}
+			}
+			f.files[name] = content
+		}
+		if e.lost || e.cwd != ends[0].cwd {
+			f.lost = true
+		}
+	}
+	if !f.lost && len(ends) > 0 {
+		f.cwd = ends[0].cwd
+	}
+}
+
+func (v variable) unknown() bool { return !v.array && !v.value.known }
+
+func sameVariable(a, b variable) bool {
+	return a.value == b.value && a.array == b.array && slices.Equal(a.list, b.list)
+}
+
+func (w *walker) ifClause(f *frame, c *syntax.IfClause, in stream) text {
+	w.stmts(f, c.Cond, in)
+	w.branches(f, func(g *frame) { w.stmts(g, c.Then, in) }, func(g *frame) {
+		switch {
+		case c.Else == nil || w.err != nil:
+		case len(c.Else.Cond) == 0:
+			w.stmts(g, c.Else.Then, in)
+		default:
+			if w.depth++; w.depth > maxNested {
+				w.fail(errBound)
+				return
+			}
+			w.ifClause(g, c.Else, in)
+			w.depth--
+		}
+	})
+	return text{}
+}
+
+// forClause follows a loop over known words once for each, any other once with the variable unknown.
+func (w *walker) forClause(f *frame, c *syntax.ForClause, in stream) text {
+	iter, ok := c.Loop.(*syntax.WordIter)
+	if !ok {
+		w.nested(f, c.Loop)
+		forget(f, c)
+		w.branches(f, func(g *frame) { w.stmts(g, c.Do, in) })
+		return text{}
+	}
+	var items []Word
+	if iter.InPos.IsValid() {
+		items = w.words(f, iter.Items)
+	} else {
+		items = f.args
+	}
+	known := len(items) <= maxLoop && !c.Select
+	for i := range items {
+		known = known && !items[i].Dynamic && !items[i].Glob
+	}
+	if !known {
+		forget(f, c)
+		shown := text{}
+		if len(items) == 1 && items[0].Glob && !items[0].Dynamic {
+			// The pattern tells more than nothing, and what a command gets is one of its matches.
+			f.set(iter.Name.Value, variable{array: true, list: []Word{items[0]}})
+			w.branches(f, func(g *frame) { w.stmts(g, c.Do, in) })
+			f.set(iter.Name.Value, variable{})
+			return text{}
+		}
+		f.set(iter.Name.Value, variable{value: shown})
+		w.branches(f, func(g *frame) { w.stmts(g, c.Do, in) })
+		return text{}
+	}
+	out := text{known: true}
+	for i := range items {
+		f.set(iter.Name.Value, variable{value: text{items[i].Text, true}})
+		out = w.join(out, w.stmts(f, c.Do, in))
+		if w.err != nil {
+			return text{}
+		}
+	}
+	return out
+}
+
+// forget makes everything unknown that is assigned somewhere in node, since it may be so any number of times.
+func forget(f *frame, node syntax.Node) {
+	syntax.Walk(node, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Assign:
+			if n.Name != nil {
+				f.set(n.Name.Value, variable{})
+			}
+		case *syntax.WordIter:
+			f.set(n.Name.Value, variable{})
+		case *syntax.BinaryArithm:
+			if word, ok := n.X.(*syntax.Word); ok && n.Op >= syntax.Assgn {
+				f.set(word.Lit(), variable{})
+			}
+		case *syntax.UnaryArithm:
+			if word, ok := n.X.(*syntax.Word); ok && (n.Op == syntax.Inc || n.Op == syntax.Dec) {
+				f.set(word.Lit(), variable{})
+			}
+		}
+		return true
+	})
+}
+
+// nested follows the substitutions in what is not evaluated itself.
+func (w *walker) nested(f *frame, node syntax.Node) {
+	syntax.Walk(node, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			w.substitution(f, n)
+			return false
+		case *syntax.ProcSubst:
+			w.process(f, n)
+			return false
+		}
+		return w.err == nil
+	})
+}
+
+func (w *walker) substitution(f *frame, n *syntax.CmdSubst) text {
+	sub := f.fork()
+	sub.inside("substitution")
+	sub.pipe = 0
+	return w.stmts(sub, n.Stmts, stream{})
+}
+
+func (w *walker) process(f *frame, n *syntax.ProcSubst) text {
+	sub := f.fork()
+	sub.inside("process")
+	sub.pipe = 0
+	return w.stmts(sub, n.Stmts, stream{})
+}
+
+// set assigns a variable.
+func (f *frame) set(name string, v variable) {
+	if name == "" {
+		return
+	}
+	if f.vars == nil {
+		f.vars = map[string]variable{}
+	}
+	if len(v.value.s) > maxValue {
+		v.value = text{}
+	}
+	f.vars[name] = v
+}
+
+// emit lists a command and returns its number, -1 when the walk has ended.
+func (w *walker) emit(f *frame, c Command) int {
+	if w.err != nil {
+		return -1
+	}
+	if len(w.out.Commands) == maxCommands {
+		w.fail(errBound)
+		return -1
+	}
+	c.In, c.Pipeline, c.Stage, c.CwdUnknown = f.in, f.pipe, f.stage, f.lost
+	if f.cwd != w.root {
+		c.Cwd = f.cwd
+	}
+	w.out.Commands = append(w.out.Commands, c)
+	return len(w.out.Commands) - 1
+}
