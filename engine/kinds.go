@@ -111,40 +111,60 @@ func parseObserver(out []byte) (any, error) { return nil, wire.ParseObserver(out
 
 // sessionBefore is the row of the four session_before_* events.
 func sessionBefore(e wire.Event, changes string) Kind {
-	return Kind{Event: e, Blocks: true, Changes: changes, Merge: MergeLast, OnFault: FaultTighten, Strict: "cancelled with a reason",
-		Result: "*wire.SessionBeforeResult", parse: parsed(func(out []byte) (wire.SessionBeforeResult, error) { return wire.ParseSessionBefore(e, out) })}
+	return Kind{
+		Event: e, Blocks: true, Changes: changes, Merge: MergeLast, OnFault: FaultTighten, Strict: "cancelled with a reason",
+		Result: "*wire.SessionBeforeResult", parse: parsed(func(out []byte) (wire.SessionBeforeResult, error) { return wire.ParseSessionBefore(e, out) }),
+	}
 }
 
 // kindOf is the table.
 func kindOf(e wire.Event) Kind {
 	switch e {
 	case wire.EventToolCall:
-		return Kind{Event: e, Blocks: true, Changes: "the arguments", Merge: MergeGate, OnFault: FaultBlock, Strict: "blocked",
-			Result: "*wire.ToolCallResult", parse: parsed(wire.ParseToolCall)}
+		return Kind{
+			Event: e, Blocks: true, Changes: "the arguments", Merge: MergeGate, OnFault: FaultBlock, Strict: "blocked",
+			Result: "*wire.ToolCallResult", parse: parsed(wire.ParseToolCall),
+		}
 	case wire.EventToolResult:
-		return Kind{Event: e, Changes: "content, details, isError, usage", Merge: MergeChain, OnFault: FaultTighten, Strict: "the result is withheld",
-			Result: "*wire.ToolResultResult", parse: parsed(wire.ParseToolResult)}
+		return Kind{
+			Event: e, Changes: "content, details, isError, usage", Merge: MergeChain, OnFault: FaultTighten, Strict: "the result is withheld",
+			Result: "*wire.ToolResultResult", parse: parsed(wire.ParseToolResult),
+		}
 	case wire.EventContext:
-		return Kind{Event: e, Changes: "the messages that the model sees", Merge: MergeChain, OnFault: FaultTighten, Strict: "the run ends with an error",
-			Result: "*wire.ContextResult", parse: func(out []byte) (any, error) { return wire.ParseContext(out) }}
+		return Kind{
+			Event: e, Changes: "the messages that the model sees", Merge: MergeChain, OnFault: FaultTighten, Strict: "the run ends with an error",
+			Result: "*wire.ContextResult", parse: func(out []byte) (any, error) { return wire.ParseContext(out) },
+		}
 	case wire.EventMessageEnd:
-		return Kind{Event: e, Changes: "the message (same role)", Merge: MergeChain, OnFault: FaultTighten, Strict: "the run ends with an error",
-			Result: "*agentcore.Message"} // parsed with the message at hand
+		return Kind{
+			Event: e, Changes: "the message (same role)", Merge: MergeChain, OnFault: FaultTighten, Strict: "the run ends with an error",
+			Result: "*agentcore.Message",
+		} // parsed with the message at hand
 	case wire.EventInput:
-		return Kind{Event: e, Blocks: true, Changes: "text and images", Merge: MergeChain, OnFault: FaultTighten, Strict: "refused with a reason",
-			Result: "*wire.InputResult", parse: parsed(wire.ParseInput)}
+		return Kind{
+			Event: e, Blocks: true, Changes: "text and images", Merge: MergeChain, OnFault: FaultTighten, Strict: "refused with a reason",
+			Result: "*wire.InputResult", parse: parsed(wire.ParseInput),
+		}
 	case wire.EventBeforeAgentStart:
-		return Kind{Event: e, Changes: "the system prompt; adds a message", Merge: MergeChain, OnFault: FaultTighten, Strict: "refused with a reason",
-			Result: "*wire.BeforeAgentStartResult", parse: parsed(wire.ParseBeforeAgentStart)}
+		return Kind{
+			Event: e, Changes: "the system prompt; adds a message", Merge: MergeChain, OnFault: FaultTighten, Strict: "refused with a reason",
+			Result: "*wire.BeforeAgentStartResult", parse: parsed(wire.ParseBeforeAgentStart),
+		}
 	case wire.EventBeforeProviderRequest:
-		return Kind{Event: e, Changes: "the payload", Merge: MergeChain, OnFault: FaultTighten, Strict: "the run ends with an error",
-			Result: "*json.RawMessage", parse: parsed(wire.ParseBeforeProviderRequest)}
+		return Kind{
+			Event: e, Changes: "the payload", Merge: MergeChain, OnFault: FaultTighten, Strict: "the run ends with an error",
+			Result: "*json.RawMessage", parse: parsed(wire.ParseBeforeProviderRequest),
+		}
 	case wire.EventBeforeProviderHeaders:
-		return Kind{Event: e, Changes: "the headers", Merge: MergeChain, OnFault: FaultTighten, Strict: "the run ends with an error",
-			Result: "*[]wire.HeaderEdit", parse: parsed(wire.ParseBeforeProviderHeaders)}
+		return Kind{
+			Event: e, Changes: "the headers", Merge: MergeChain, OnFault: FaultTighten, Strict: "the run ends with an error",
+			Result: "*[]wire.HeaderEdit", parse: parsed(wire.ParseBeforeProviderHeaders),
+		}
 	case wire.EventUserBash:
-		return Kind{Event: e, Changes: "the command, or gives its result", Merge: MergeFirst, OnFault: FaultTighten, Strict: "refused with a reason",
-			Result: "*wire.UserBashResult", parse: parsed(wire.ParseUserBash)}
+		return Kind{
+			Event: e, Changes: "the command, or gives its result", Merge: MergeFirst, OnFault: FaultTighten, Strict: "refused with a reason",
+			Result: "*wire.UserBashResult", parse: parsed(wire.ParseUserBash),
+		}
 	case wire.EventSessionBeforeSwitch:
 		return sessionBefore(e, "")
 	case wire.EventSessionBeforeFork:
@@ -154,11 +174,15 @@ func kindOf(e wire.Event) Kind {
 	case wire.EventSessionBeforeTree:
 		return sessionBefore(e, "summary, instructions, label")
 	case wire.EventProjectTrust:
-		return Kind{Event: e, Changes: "whether the project is trusted", Merge: MergeFirst, OnFault: FaultIsolate,
-			Result: "*wire.ProjectTrustResult", parse: parsed(wire.ParseProjectTrust)}
+		return Kind{
+			Event: e, Changes: "whether the project is trusted", Merge: MergeFirst, OnFault: FaultIsolate,
+			Result: "*wire.ProjectTrustResult", parse: parsed(wire.ParseProjectTrust),
+		}
 	case wire.EventResourcesDiscover:
-		return Kind{Event: e, Changes: "adds paths", Merge: MergeConcat, OnFault: FaultIsolate,
-			Result: "*wire.ResourcesDiscoverResult", parse: parsed(wire.ParseResourcesDiscover)}
+		return Kind{
+			Event: e, Changes: "adds paths", Merge: MergeConcat, OnFault: FaultIsolate,
+			Result: "*wire.ResourcesDiscoverResult", parse: parsed(wire.ParseResourcesDiscover),
+		}
 	default:
 		return Kind{Event: e, Merge: MergeObserve, OnFault: FaultIsolate, parse: parseObserver}
 	}
