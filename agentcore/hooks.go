@@ -7,7 +7,8 @@ import (
 
 // Hooks are the places where a program may change a run. Every field may be nil: no hook. ctx is the run's; it is
 // cancelled by Abort. An error takes the run's failure path unless the field says otherwise. The loop calls hooks from
-// the run's goroutine, one at a time, but for AfterToolCall and ToolUpdate, which parallel tools may call at the same time.
+// the run's goroutine, one at a time, but for AfterToolCall and ToolUpdate: these are called from the goroutine of the
+// tool, for parallel tools at the same time.
 type Hooks struct {
 	// TransformContext decides what the model sees of the history. It gets the transcript and returns the slice to send;
 	// it must not change the slice it was given.

@@ -9,7 +9,8 @@ import (
 // run is one activity of an agent, from agent_start to agent_end. It works on snapshots: what is set on the agent
 // meanwhile counts from the next run on.
 type run struct {
-	agent    *Agent
+	agent *Agent
+	// ctx is a field because the run is what it belongs to: Abort, tools and listeners all get it from here.
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	done     chan struct{}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"weir/agentcore"
@@ -85,8 +86,12 @@ func (c *core) build() error {
 	}
 	for _, def := range in.Tools {
 		tool := k.NewTool(def, nil)
+		if before := c.tools[def.Name]; before != nil { // the later definition takes the place of the earlier
+			cfg.Tools[slices.Index(cfg.Tools, before)] = tool
+		} else {
+			cfg.Tools = append(cfg.Tools, tool)
+		}
 		c.tools[def.Name] = tool
-		cfg.Tools = append(cfg.Tools, tool)
 	}
 	if cfg.Messages, err = c.messages(in.Messages); err != nil {
 		return err

@@ -52,3 +52,16 @@ func (k *Kit) Attempt(s *Scope, actions []Action) (finished bool, err error) {
 func (t *Thrown) Is(target error) bool {
 	return t.Name == "AbortError" && target == context.Canceled //nolint:errorlint // Is compares
 }
+
+// SortedKeys are the keys of an object, in order.
+func SortedKeys(o Object) []string { return sortedKeys(o) }
+
+// FullUsage is a usage as a script gives it, with the counts that it leaves out.
+func FullUsage(v any) (any, error) {
+	var raw json.RawMessage
+	if v != nil {
+		raw = encode(v)
+	}
+	usage, err := scriptedUsage(raw)
+	return Value(usage), err
+}

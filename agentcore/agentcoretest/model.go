@@ -236,7 +236,9 @@ func (s *response) block(b *ResponseBlock) (aborted bool, err error) {
 			deltas = []any{compact(b.ToolCall.Arguments)}
 		}
 	default:
-		return false, fmt.Errorf("block %d of the response is empty", index)
+		err := fmt.Errorf("block %d of the response is empty", index)
+		s.kit.Fail(err)
+		return false, err
 	}
 	ev.Type = start
 	s.content = append(s.content, s.finished(b, ""))
