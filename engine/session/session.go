@@ -104,6 +104,8 @@ type Session struct {
 	// cancel ends what is under way; nil when it is not.
 	cancelManual, cancelAuto, cancelSummary, cancelRetry context.CancelCauseFunc
 	commands                                             map[*context.CancelCauseFunc]bool
+	asking                                               int // questions to a person under way
+	asked                                                wire.UIPromptEvent
 }
 
 // New makes a session on a store, restores what the store holds, and notes model and thinking level in it. Extensions hear of
