@@ -61,26 +61,31 @@ func (e *Engine) deliver(ctx context.Context, h *handler, ev *Event, rec Record,
 	result, usage, err := handle(ctx, h.ext, ev)
 	rec.Usage = usage
 	if err != nil {
-		rec.Outcome, rec.Reason, rec.Err = OutcomeFault, err.Error(), err
-		e.report(rec)
+		rec.Outcome, rec.Reason, rec.Err, rec.Strict = OutcomeFault, err.Error(), err, h.strict
+		e.report(rec, ev, nil)
 		return nil, err
 	}
 	rec.Outcome, rec.Reason = judge(result)
-	e.report(rec)
+	e.report(rec, ev, result)
 	if h.monitor {
 		return nil, nil
 	}
 	return result, nil
 }
 
-// report hands a record to Config.Record, one at a time.
-func (e *Engine) report(rec Record) {
-	if e.cfg.Record == nil {
+// report hands a record to Config.Record and Config.Trace, one at a time.
+func (e *Engine) report(rec Record, ev *Event, result any) {
+	if e.cfg.Record == nil && e.cfg.Trace == nil {
 		return
 	}
 	e.recording.Lock()
 	defer e.recording.Unlock()
-	e.cfg.Record(rec)
+	if e.cfg.Record != nil {
+		e.cfg.Record(rec)
+	}
+	if e.cfg.Trace != nil {
+		e.cfg.Trace(rec, ev, result)
+	}
 }
 
 // observe delivers an event to those who only watch it. Faults are recorded and isolated; only the end of ctx stops the

@@ -37,6 +37,9 @@ type Config struct {
 	Ask func(ctx context.Context, questions []Question) (bool, error)
 	// Record gets every answer, one at a time, from the goroutine that asked; nil drops them. It must not call the engine.
 	Record func(Record)
+	// Trace gets, like Record, every answer together with the event that was asked about and the result as the extension
+	// gave it (nil for a fault). It must keep neither, nor change what they point to. nil: nobody looks.
+	Trace func(rec Record, ev *Event, result any)
 	// SessionID, CWD and Mode are told to the guests. Mode "" is "embedded".
 	SessionID string
 	CWD       string
@@ -112,6 +115,9 @@ func asksFacts(t table) bool {
 	}
 	return false
 }
+
+// FactsConfig is what the facts of this engine are told against, completed with what the engine knows.
+func (e *Engine) FactsConfig() facts.Config { return factsConfig(&e.cfg) }
 
 // factsConfig completes what the caller said about the place that facts are told against.
 func factsConfig(cfg *Config) facts.Config {

@@ -93,4 +93,6 @@ type Record struct {
 	// Round is 0 for the first time that the extension was asked, then the number of the recheck.
 	Round int
 	Err   error // for OutcomeFault
+	// Strict says, for OutcomeFault, that the fault was turned into a decision: blocked, withheld, or the end of the run.
+	Strict bool
 }
