@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"weir/engine/script"
 	"weir/engine/set"
 	"weir/engine/wire"
 	"weir/wasmhost"
@@ -72,15 +72,33 @@ func (e *Engine) compile(ctx context.Context, x *set.Extension, limits wasmhost.
 		}
 		return e.cfg.Host.Compile(ctx, x.Name, wasm, limits)
 	}
-	switch filepath.Ext(x.Module) {
-	case ".js", ".ts", ".mjs", ".mts":
-		return nil, x.At("module").Error("extension.module", fmt.Sprintf("extension %q: %s: policies in JavaScript and TypeScript are not built into this version", x.Name, x.Module),
-			"compile the policy to .wasm")
-	}
 	if _, err := os.Stat(x.Module); err != nil {
 		return nil, x.At("module").Error("extension.module", fmt.Sprintf("extension %q: %v", x.Name, err), "the path is relative to the set file")
 	}
+	if script.Is(x.Module) {
+		return e.compileScript(ctx, x, limits)
+	}
 	return e.cfg.Host.CompileFile(ctx, x.Name, x.Module, limits)
+}
+
+// compileScript bundles a policy and binds it to the engine for scripts, which is compiled once for all of them.
+func (e *Engine) compileScript(ctx context.Context, x *set.Extension, limits wasmhost.Limits) (*wasmhost.Module, error) {
+	fail := func(err error) error {
+		return &wasmhost.Fault{Extension: x.Name, Export: "load", Kind: wasmhost.KindLoad, Err: err}
+	}
+	s, err := script.Load(x.Module)
+	if err != nil {
+		return nil, fail(err)
+	}
+	wasm, err := s.Engine()
+	if err != nil {
+		return nil, fail(err)
+	}
+	module, err := e.cfg.Host.Compile(ctx, x.Name, wasm, limits)
+	if err != nil {
+		return nil, err
+	}
+	return module.WithSource(s.Source()), nil
 }
 
 // Describe reads what a module says of itself. A plain Extism module, which says nothing, hooks what its exports are

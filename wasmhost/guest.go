@@ -115,7 +115,7 @@ func (m *Module) newGuest(ctx context.Context, cfg GuestConfig, describing bool)
 			return nil, loadFault(cfg.Name, fmt.Errorf("the module uses the capability %q, which is not granted; to grant it, add to its [extension.grant]: %s", c, GrantLine(c)))
 		}
 	}
-	config, err := parseConfig(cfg.Config)
+	config, err := parseConfig(cfg.Config, m.source)
 	if err != nil {
 		return nil, loadFault(cfg.Name, err)
 	}

@@ -80,7 +80,7 @@ func newInstance(ctx context.Context, g *Guest) (*instance, error) {
 	}
 	in.native.in = in
 	in.random = rand.NewChaCha8(g.module.key.digest)
-	in.begin(ctx, "load", Input{Timeout: g.limits.LoadTimeout})
+	in.begin(ctx, "load", Input{Timeout: g.limits.LoadTimeout, Bytes: g.module.source})
 	defer in.end()
 	err := in.settle(in.load())
 	in.flushLog()
@@ -126,6 +126,9 @@ func (in *instance) load() error {
 		}
 		if err := in.invoke(init, nil); err != nil {
 			return err
+		}
+		if len(in.errorText) > 0 {
+			return in.newFault(KindError, errors.New(string(in.errorText)))
 		}
 	}
 	in.entries = make(map[string]api.Function, len(in.guest.cfg.Entries))

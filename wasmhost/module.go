@@ -30,6 +30,7 @@ type Module struct {
 	compiled wazero.CompiledModule
 	kernel   bool // it imports Extism's env
 	info     meter.Info
+	source   []byte // see WithSource; nil for most
 
 	describe    sync.Mutex
 	description []byte
@@ -267,7 +268,7 @@ func (m *Module) Describe(ctx context.Context, name string) ([]byte, error) {
 	if m.description != nil {
 		return m.description, nil
 	}
-	stored, err := m.host.store.get(m.key.String(), "describe")
+	stored, err := m.host.store.get(m.describeKey(), "describe")
 	if err != nil {
 		return nil, loadFault(name, err)
 	}
@@ -294,7 +295,7 @@ func (m *Module) Describe(ctx context.Context, name string) ([]byte, error) {
 		return nil, err
 	}
 	m.description = out
-	if err := m.host.store.put(m.key.String(), "describe", out); err != nil {
+	if err := m.host.store.put(m.describeKey(), "describe", out); err != nil {
 		return nil, loadFault(name, err)
 	}
 	return out, nil

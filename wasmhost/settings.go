@@ -15,8 +15,11 @@ type guestConfig struct {
 // wholeConfigKey is the key under which Extism's config_get gives all settings.
 const wholeConfigKey = "weir.config"
 
+// sourceKey is the same for the source of a module that has one; see [Module.WithSource].
+const sourceKey = "weir.source"
+
 // parseConfig takes the settings apart for config_get: a string is given raw, any other value as JSON (ABI section 11).
-func parseConfig(config json.RawMessage) (guestConfig, error) {
+func parseConfig(config json.RawMessage, source []byte) (guestConfig, error) {
 	if len(bytes.TrimSpace(config)) == 0 {
 		config = json.RawMessage("{}")
 	}
@@ -28,7 +31,7 @@ func parseConfig(config json.RawMessage) (guestConfig, error) {
 		return guestConfig{}, fmt.Errorf("settings: %s is not an object", config)
 	}
 	config = bytes.Clone(config)
-	c := guestConfig{all: config, keys: make(map[string][]byte, len(values)+1)}
+	c := guestConfig{all: config, keys: make(map[string][]byte, len(values)+2)}
 	for k, v := range values {
 		c.keys[k] = v
 		if v[0] != '"' {
@@ -41,6 +44,9 @@ func parseConfig(config json.RawMessage) (guestConfig, error) {
 		c.keys[k] = []byte(s)
 	}
 	c.keys[wholeConfigKey] = config
+	if source != nil {
+		c.keys[sourceKey] = source
+	}
 	return c, nil
 }
 

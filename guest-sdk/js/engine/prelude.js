@@ -1,0 +1,285 @@
+// Runs in every instance before the policy: between glue.c, which moves bytes, and the functions that the policy exports.
+//
+// It gets host(op, value), the one native function, and gives dispatch(what, value), which glue.c calls. dispatch returns
+// the JSON to hand out, or '!' and an error text. Nothing that a policy returns may turn into "no opinion" by accident:
+// what JSON.stringify would drop or rewrite is an error.
+(host) => {
+  "use strict";
+  // The entry points by number; glue.c has the same list.
+  const entries = ("project_trust resources_discover session_start session_info_changed session_before_switch session_before_fork " +
+    "session_before_compact session_compact session_compact_failed session_shutdown session_before_tree session_tree context " +
+    "before_provider_headers before_provider_request after_provider_response before_agent_start agent_start agent_end agent_settled " +
+    "turn_start turn_end message_start message_update message_end tool_execution_start tool_execution_update tool_execution_end " +
+    "model_select thinking_level_select ui_prompt_start ui_prompt_end user_bash input tool_call tool_result " +
+    "weir_describe tool_execute command_execute").split(" ");
+  const EVENTS = 36, DESCRIBE = 36, TOOL = 37, COMMAND = 38, META = 39, START = 40, EXCEPTION = 41, PENDING = 42;
+  const OP_CONFIG = 4, OP_MESSAGE = 5, OP_UPDATE = 6;
+  const capabilities = { kv: 7, http: 8, file: 9, ui: 10, session: 11 };
+  const { parse, stringify } = JSON;
+  const { getPrototypeOf } = Object;
+  const plain = Object.prototype;
+
+  // What the source's first line says: name of the policy, files and mappings of the source map (version 3).
+  let meta = { name: "policy", sources: [], mappings: "" };
+  let policy = {};
+  const handlers = [];
+
+  // ---- errors, with the author's own positions ----
+
+  class Refusal extends Error {}
+  const refuse = (text, fn) => {
+    throw new Refusal((fn && place(fn) ? place(fn) + ": " : "") + text);
+  };
+
+  // Where a function of the policy was written.
+  const place = (fn) => {
+    const at = fn.lineNumber ? locate(fn.lineNumber, fn.columnNumber || 1) : "";
+    return at;
+  };
+
+  let lines; // the source map, decoded when the first error needs it: per line [column, source, line, column]…
+  const decode = () => {
+    const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let source = 0, line = 0, column = 0;
+    return meta.mappings.split(";").map((text) => {
+      let generated = 0, i = 0;
+      const next = () => {
+        let value = 0, shift = 0, d;
+        do {
+          d = digits.indexOf(text[i++]);
+          value |= (d & 31) << shift;
+          shift += 5;
+        } while (d & 32);
+        return value & 1 ? -(value >> 1) : value >> 1;
+      };
+      const segments = [];
+      while (i < text.length) {
+        if (text[i] === ",") { i++; continue; }
+        generated += next();
+        if (i >= text.length || text[i] === ",") continue;
+        source += next(); line += next(); column += next();
+        if (i < text.length && text[i] !== ",") next(); // a name
+        segments.push([generated, source, line, column]);
+      }
+      return segments;
+    });
+  };
+  const locate = (line, column) => {
+    lines ??= decode();
+    let found;
+    for (const s of lines[line - 1] ?? []) {
+      if (s[0] > column - 1) break;
+      found = s;
+    }
+    return found && meta.sources[found[1]] ? `${meta.sources[found[1]]}:${found[2] + 1}:${found[3] + 1}` : "";
+  };
+  // The positions in the policy that a stack names, innermost first. "p" is the file name that glue.c evaluates it under.
+  const positions = (stack) => {
+    const list = [];
+    for (const m of String(stack).slice(0, 4096).matchAll(/(?:\(|at )p:(\d+):(\d+)\)?/g)) {
+      const at = locate(+m[1], +m[2]);
+      if (at && at !== list.at(-1) && list.length < 4) list.push(at);
+    }
+    return list;
+  };
+  const explain = (e) => {
+    try {
+      if (e instanceof Refusal) return e.message;
+      if (!(e instanceof Error)) return "the policy threw " + show(e);
+      const [at, ...callers] = positions(e.stack);
+      return (at ? at + ": " : "") + `${e.name}: ${e.message}` + (callers.length ? ` (called from ${callers.join(", ")})` : "");
+    } catch {
+      return "the policy threw an error that cannot be shown";
+    }
+  };
+
+  // A value in an error or a log line.
+  const show = (v) => {
+    if (typeof v === "function") return "a function";
+    if (v instanceof Error) return explain(v);
+    let text;
+    try { text = stringify(v); } catch { /* a cycle, a BigInt */ }
+    return text ?? String(v);
+  };
+  const shorten = (s) => (s.length > 80 ? s.slice(0, 80) + "…" : s);
+
+  // ---- what policies find around them ----
+
+  const log = (level) => (...args) => void host(level, args.map((a) => (typeof a === "string" ? a : show(a))).join(" "));
+  const hidden = (name, value) => Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
+  hidden("console", { debug: log(0), trace: log(0), log: log(1), info: log(1), warn: log(2), error: log(3) });
+  hidden("__weir", {
+    get config() { return parse(host(OP_CONFIG)); },
+    update(partial) { host(OP_UPDATE, encode(partial, "toolUpdate's argument")); },
+    // What lib/*.js make their requests with. Without the import that the capability needs, it has nothing to call.
+    request(capability, op, fields) {
+      const answer = host(capabilities[capability], stringify({ op, ...fields }));
+      if (answer[0] !== "+") throw new Error(`${capability}.${op}: ${answer.slice(1)}`);
+      if (answer.length === 1) throw new Error(`${capability}.${op}: there is no answer: the module was built without this capability`);
+      return parse(answer.slice(1));
+    },
+  });
+
+  // ---- the table view of context ----
+
+  const utf8 = (bytes) => {
+    let s = "";
+    for (let i = 0; i < bytes.length;) {
+      const b = bytes[i++];
+      if (b < 0x80) { s += String.fromCharCode(b); continue; }
+      let n = b < 0xe0 ? 1 : b < 0xf0 ? 2 : 3, c = b & (0x3f >> n);
+      while (n--) c = (c << 6) | (bytes[i++] & 0x3f);
+      s += String.fromCodePoint(c);
+    }
+    return s;
+  };
+  const roles = ["", "user", "assistant", "toolResult", "custom", "bashExecution", "branchSummary", "compactionSummary"];
+  class Table {
+    #view; #names;
+    constructor(buffer) {
+      const view = (this.#view = new DataView(buffer));
+      const text = (at, n) => utf8(new Uint8Array(buffer, at, n));
+      this.type = "context";
+      this.length = view.getUint32(4, true);
+      this.context = parse(text(view.getUint32(8, true), view.getUint32(12, true)));
+      this.#names = [];
+      let at = view.getUint32(16, true);
+      for (let n = view.getUint16(at, true), p = at + 2; n > 0; n--) {
+        const size = view.getUint16(p, true);
+        this.#names.push(text(p + 2, size));
+        p += 2 + size;
+      }
+    }
+    at(i) {
+      if (!(i >= 0 && i < this.length && Number.isInteger(i))) throw new RangeError(`there is no message ${i}; there are ${this.length}`);
+      const v = this.#view, p = 32 + i * 32, flags = v.getUint8(p + 1), pair = v.getUint32(p + 12, true);
+      return {
+        index: i, role: roles[v.getUint8(p)] ?? "other", name: this.#names[v.getUint16(p + 2, true)],
+        isError: (flags & 1) !== 0, hasImage: (flags & 2) !== 0, hasToolCall: (flags & 4) !== 0,
+        hasThinking: (flags & 8) !== 0, display: (flags & 16) !== 0,
+        textBytes: v.getUint32(p + 4, true), bytes: v.getUint32(p + 8, true), pair: pair === 0xffffffff ? -1 : pair,
+        id: Number(v.getBigUint64(p + 16, true)), time: Number(v.getBigInt64(p + 24, true)),
+      };
+    }
+    message(i) {
+      this.at(i);
+      return parse(host(OP_MESSAGE, i));
+    }
+    *[Symbol.iterator]() {
+      for (let i = 0; i < this.length; i++) yield this.at(i);
+    }
+  }
+
+  // ---- results ----
+
+  const nothing = (v) => v === undefined || typeof v === "function" || typeof v === "symbol";
+  // JSON of a plain object, complete or not at all.
+  const encode = (r, what, fn) => {
+    if (typeof r !== "object" || r === null) refuse(`${what} is ${shorten(show(r))}; it must be an object`, fn);
+    if (getPrototypeOf(r) !== plain) {
+      if (typeof r.then === "function") refuse(`${what} is a promise; hooks are synchronous`, fn);
+      if (Array.isArray(r)) refuse(`${what} is an array; it must be an object`, fn);
+      if (getPrototypeOf(r) !== null) refuse(`${what} is a ${r.constructor?.name || "special object"}; it must be a plain object`, fn);
+    } else if (typeof r.then === "function") refuse(`${what} is a promise; hooks are synchronous`, fn);
+    for (const k in r) {
+      if (nothing(r[k])) refuse(`${what} has a key ${k} that is ${r[k] === undefined ? "undefined" : "a " + typeof r[k]}; leave the key out`, fn);
+    }
+    return stringify(r);
+  };
+
+  // ---- starting and describing ----
+
+  const kinds = new Map([
+    [getPrototypeOf(async () => {}), "an async function"],
+    [getPrototypeOf(function* () {}), "a generator"],
+    [getPrototypeOf(async function* () {}), "an async generator"],
+  ]);
+  const distance = (a, b) => {
+    let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+    for (let i = 1; i <= a.length; i++) {
+      const next = [i];
+      for (let j = 1; j <= b.length; j++) next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
+      row = next;
+    }
+    return row[b.length];
+  };
+  // The entry point that a name was probably meant for.
+  const meant = (name) => {
+    const bare = (s) => s.toLowerCase().replace(/^on_?(?=[a-z])|_/g, "");
+    const near = entries.filter((e, i) => i !== DESCRIBE && e !== name && (bare(e) === bare(name) || distance(e, name) <= (e.length > 6 ? 2 : 0)));
+    return near[0];
+  };
+  const start = (exported) => {
+    policy = exported;
+    const names = Object.keys(policy);
+    for (const name of names) {
+      const i = entries.indexOf(name), f = policy[name];
+      if (i < 0) {
+        const e = typeof f === "function" && meant(name);
+        if (e) refuse(`the policy exports ${name}, which is no event; did you mean ${e}? (a helper needs another name)`, f);
+        continue;
+      }
+      if (i === DESCRIBE) refuse("the policy exports weir_describe; what it says of itself goes into `export const describe = {…}`");
+      if (typeof f !== "function") refuse(`the export ${name} is ${shorten(show(f))}; it must be a function`);
+      const kind = kinds.get(getPrototypeOf(f));
+      if (kind) refuse(`${name} is ${kind}; hooks are synchronous`, f);
+      handlers[i] = f;
+    }
+    if (handlers.length === 0) {
+      refuse("the policy exports no function named like an event, such as `export function tool_call(event)`; it exports " + (names.join(", ") || "nothing"));
+    }
+    described();
+    return "{}";
+  };
+  const described = () => {
+    const d = policy.describe ?? {};
+    if (typeof d !== "object" || getPrototypeOf(d) !== plain) refuse(`the export describe is ${shorten(show(d))}; it must be an object`);
+    const { name = meta.name, version = "0.0.0", hooks: options = {}, abi, ...rest } = d;
+    if (abi !== undefined) refuse("describe.abi is filled in by weir; leave it out");
+    if (typeof options !== "object" || options === null) refuse(`describe.hooks is ${shorten(show(options))}; it must be an object`);
+    for (const name in options) {
+      const i = entries.indexOf(name);
+      if (i >= 0 && handlers[i] && i < EVENTS) continue;
+      const e = meant(name);
+      refuse(`describe.hooks names ${name}, but the policy exports no hook of that name` + (e ? `; did you mean ${e}?` : ""));
+    }
+    for (const [list, at] of [["tools", TOOL], ["commands", COMMAND]]) {
+      if (!rest[list] !== !handlers[at]) {
+        refuse(handlers[at] ? `the policy exports ${entries[at]}, but describe.${list} does not say for what`
+          : `describe.${list} is there, but the policy exports no function ${entries[at]}`);
+      }
+    }
+    const hooks = {};
+    for (let i = 0; i < EVENTS; i++) {
+      if (handlers[i]) hooks[entries[i]] = options[entries[i]] ?? {};
+    }
+    return encode({ abi: 1, name, version, ...rest, hooks }, "describe");
+  };
+
+  const call = (what, input) => {
+    if (what === DESCRIBE) return described();
+    const f = handlers[what];
+    if (!f) refuse(`the policy exports no function ${entries[what]}`);
+    const r = f(typeof input === "string" ? parse(input) : new Table(input));
+    if (r === undefined && what < EVENTS) return "{}";
+    return encode(r, "what " + entries[what] + " returned", f);
+  };
+
+  return (what, value) => {
+    try {
+      switch (what) {
+        case META:
+          if (value === "") refuse("the module holds no policy; `weir ext pack` puts one in");
+          meta = parse(value);
+          return "{}";
+        case START: return start(value);
+        case EXCEPTION: return "!" + explain(value);
+        case PENDING:
+          return refuse((value === undefined ? "the policy" : entries[value]) + " started a promise job, which would never run; hooks are synchronous", handlers[value]);
+        default: return call(what, value);
+      }
+    } catch (e) {
+      return "!" + explain(e);
+    }
+  };
+}

@@ -1,0 +1,1 @@
+export const request = (op, fields = {}) => __weir.request("session", op, fields);
