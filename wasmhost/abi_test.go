@@ -321,7 +321,7 @@ func TestCapabilityCalls(t *testing.T) {
 			request  string
 			result   int64
 			response string
-		}{{"ask", 6, "answer"}, {"empty", 0, ""}, {"fail", -1, "it failed: \uFFFD"}, {"huge", -1, name + ": a response of 68157440 bytes, more than the limit of 67108864"}} {
+		}{{"ask", 6, "answer"}, {"empty", 0, ""}, {"fail", -1, "it failed: \uFFFD"}, {"huge", -1, "a response of 68157440 bytes, more than the limit of 67108864"}} {
 			asked = nil
 			out := p.do(t, poke(64, c.request), op("weir_"+name, 64, uint64(len(c.request))), op("weir_response_read", 0, 0, 0), op("weir_response_read", at, 0, 100), emit(at, uint64(len(c.response))))
 			w := words(t, out[:24])

@@ -140,19 +140,3 @@ func (in *instance) extismHTTP(request, body []byte) ([]byte, bool) {
 	}
 	return resp.Body, len(resp.Body) > 0
 }
-
-// httpRequest is a request of the capability weir_http. Method defaults to GET. Body is base64 in JSON.
-type httpRequest struct {
-	Op      string            `json:"op"`
-	URL     string            `json:"url"`
-	Method  string            `json:"method,omitempty"`
-	Headers map[string]string `json:"headers,omitempty"`
-	Body    []byte            `json:"body,omitempty"`
-}
-
-// httpResponse is its answer. Headers have lower-case names; several values are joined by a comma.
-type httpResponse struct {
-	Status  int32             `json:"status"`
-	Headers map[string]string `json:"headers"`
-	Body    []byte            `json:"body"`
-}

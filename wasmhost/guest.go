@@ -7,16 +7,17 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
-// Capability serves one capability import of a guest. request is valid only during the call. An error is given to the
-// guest as a negative code with the error's text as the response; it is no fault.
+// Capability serves one capability import of a guest: see [KV], [HTTP], [File] and [AskUI].
 type Capability struct {
+	// Handle answers a request of at most 2 MiB, which is valid only during the call. The response, of at most 64 MiB, must
+	// not be changed afterwards. An error is given to the guest as a negative code with the error's text as the response; it
+	// is no fault. ctx ends at the guest's deadline: Handle must return then, and its time counts, except in
+	// [WaitForPerson].
 	Handle func(ctx context.Context, request []byte) (response []byte, err error)
-	// Person says that the time in Handle is spent waiting for a person: it does not count against the guest's timeout, and
-	// ctx has no deadline of the guest's.
-	Person bool
 }
 
 // GuestConfig binds a module to its settings. The zero value but for Name and Entries is usable.
@@ -148,8 +149,10 @@ func (g *Guest) Limits() Limits { return g.limits }
 type insideKey struct{}
 
 type inside struct {
-	guest *Guest
-	outer *inside
+	guest   *Guest
+	outer   *inside
+	patient context.Context // without the guest's deadline
+	waited  atomic.Int64    // nanoseconds spent waiting for a person
 }
 
 // Call calls an entry point. decode reads the output: the slice is empty when the guest gave none, and valid only until

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/tetratelabs/wazero/api"
 )
@@ -57,9 +58,11 @@ func userFuncs() []hostFunc {
 				in.fail(KindHost, errors.New("weir_tool_update: not in a tool's execution"))
 			}
 			partial := in.view(mod, stack[0], stack[1])
-			ctx, cancel := in.callback(false)
-			defer cancel()
-			in.ours("update", func() { in.input.Update(ctx, partial) })
+			ctx, end := in.callback()
+			in.ours("update", func() {
+				defer end()
+				in.input.Update(ctx, partial)
+			})
 			in.check()
 		}},
 		{"weir_response_read", read, types(i32), func(ctx context.Context, mod api.Module, stack []uint64) {
@@ -124,8 +127,13 @@ const (
 	codeNotGranted = -2
 )
 
-// maxResponse is the largest response of a capability: its length must not read as a negative code.
-const maxResponse = 64 << 20
+// maxRequest and maxResponse bound what a capability is given and gives. Whatever a capability needs fits (the largest
+// request is an HTTP body in base64, the largest response a file of control characters), reading a request is no way to
+// spend time unseen, and a response's length does not read as a negative code.
+const (
+	maxRequest  = 2 << 20
+	maxResponse = 64 << 20
+)
 
 // capability serves a capability import. It gives the length of the response or, for a failure, a negative code.
 func (in *instance) capability(name string, request []byte) uint64 {
@@ -134,18 +142,18 @@ func (in *instance) capability(name string, request []byte) uint64 {
 		in.response = []byte(name + " is not granted")
 		return code(codeNotGranted)
 	}
-	ctx, cancel := in.callback(c.Person)
-	defer cancel()
-	start := in.now()
 	var response []byte
-	var err error
-	in.ours("capability "+name, func() { response, err = c.Handle(ctx, request) })
-	if c.Person {
-		in.deadline += in.now() - start
+	err := fmt.Errorf("a request of %d bytes, more than the limit of %d", len(request), maxRequest)
+	if len(request) <= maxRequest {
+		ctx, end := in.callback()
+		in.ours("capability "+name, func() {
+			defer end()
+			response, err = c.Handle(ctx, request)
+		})
+		in.check()
 	}
-	in.check()
 	if err == nil && len(response) > maxResponse {
-		err = fmt.Errorf("%s: a response of %d bytes, more than the limit of %d", name, len(response), maxResponse)
+		err = fmt.Errorf("a response of %d bytes, more than the limit of %d", len(response), maxResponse)
 	}
 	if err != nil {
 		in.response = []byte(strings.ToValidUTF8(err.Error(), "\uFFFD"))
@@ -155,21 +163,34 @@ func (in *instance) capability(name string, request []byte) uint64 {
 	return uint64(uint32(len(response)))
 }
 
-// callback is the context for code of ours that a guest's host call leads to. It ends with the caller's, when the guest
-// is closed and, unless a person is waited for, at the guest's deadline.
-func (in *instance) callback(person bool) (context.Context, context.CancelFunc) {
-	ctx := context.WithValue(in.ctx, insideKey{}, &inside{guest: in.guest, outer: insideOf(in.ctx)})
-	var cancel context.CancelFunc
-	if person {
-		ctx, cancel = context.WithCancel(ctx)
-	} else {
-		ctx, cancel = context.WithTimeout(ctx, in.deadline-in.now())
-	}
+// callback is the context for code of ours that a guest's host call leads to, until end. It ends with the caller's, at
+// the guest's deadline, and when the guest is closed.
+func (in *instance) callback() (ctx context.Context, end func()) {
+	i := &inside{guest: in.guest, outer: insideOf(in.ctx)}
+	patient, cancel := context.WithCancel(context.WithValue(in.ctx, insideKey{}, i))
 	stop := context.AfterFunc(in.guest.life, cancel)
+	i.patient = patient
+	ctx, cancelTimed := context.WithTimeout(patient, in.deadline-in.now())
 	return ctx, func() {
+		cancelTimed()
 		stop()
 		cancel()
+		in.deadline += time.Duration(i.waited.Load())
 	}
+}
+
+// WaitForPerson runs wait without counting its time against the guest's timeout. ctx is the context that a
+// [Capability]'s Handle was given, or made from it; the one that wait gets lacks the guest's deadline. Outside of a Handle
+// it just runs wait.
+func WaitForPerson(ctx context.Context, wait func(ctx context.Context) error) error {
+	i := insideOf(ctx)
+	if i == nil {
+		return wait(ctx)
+	}
+	start := time.Now()
+	err := wait(i.patient)
+	i.waited.Add(int64(time.Since(start)))
+	return err
 }
 
 // ours runs code that is not this package's. A panic there must not unwind through the guest's frames as if the guest

@@ -186,12 +186,14 @@ func TestCapabilityTime(t *testing.T) {
 	caps := grants()
 	block := func(ctx context.Context, _ []byte) ([]byte, error) { <-ctx.Done(); return nil, ctx.Err() }
 	caps["http"] = wasmhost.Capability{Handle: block}
-	caps["ui"] = wasmhost.Capability{Person: true, Handle: func(ctx context.Context, _ []byte) ([]byte, error) {
-		if _, ok := ctx.Deadline(); ok {
-			return nil, errors.New("it has a deadline")
-		}
-		<-time.After(60 * time.Millisecond) // a person who takes longer than the guest has
-		return []byte("yes"), nil
+	caps["ui"] = wasmhost.Capability{Handle: func(ctx context.Context, _ []byte) ([]byte, error) {
+		return []byte("yes"), wasmhost.WaitForPerson(ctx, func(ctx context.Context) error {
+			if _, ok := ctx.Deadline(); ok {
+				return errors.New("it has a deadline")
+			}
+			<-time.After(60 * time.Millisecond) // a person who takes longer than the guest has
+			return ctx.Err()
+		})
 	}}
 	p := newProbe(t, wasmhost.Config{}, wasmhost.GuestConfig{Capabilities: caps, Limits: wasmhost.Limits{Timeout: 30 * time.Millisecond}})
 	start := time.Now()
@@ -239,7 +241,9 @@ func TestCloseCutsOff(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			inside := make(chan struct{})
 			caps := grants()
-			caps["ui"] = wasmhost.Capability{Person: true, Handle: func(ctx context.Context, _ []byte) ([]byte, error) { <-ctx.Done(); return nil, ctx.Err() }}
+			caps["ui"] = wasmhost.Capability{Handle: func(ctx context.Context, _ []byte) ([]byte, error) {
+				return nil, wasmhost.WaitForPerson(ctx, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+			}}
 			p := newProbe(t, wasmhost.Config{}, wasmhost.GuestConfig{RealClock: true, Capabilities: caps, Limits: wasmhost.Limits{Timeout: time.Minute, Fuel: 1 << 45}})
 			last := []step{op(what)}
 			if what == "poll_oneoff" {
