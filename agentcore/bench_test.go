@@ -180,6 +180,29 @@ func TestAllocationsPerDelta(t *testing.T) {
 	}
 }
 
+// TestManyBlocks holds that a message of many blocks costs O(n) too.
+func TestManyBlocks(t *testing.T) {
+	measure := func(blocks int) float64 {
+		events := []agentcore.AssistantEvent{{Type: agentcore.StreamStart}}
+		for i := range blocks {
+			for _, kind := range []agentcore.AssistantEventType{agentcore.StreamTextStart, agentcore.StreamTextDelta, agentcore.StreamTextEnd} {
+				events = append(events, agentcore.AssistantEvent{Type: kind, ContentIndex: i, Delta: "x"})
+			}
+		}
+		events = append(events, agentcore.AssistantEvent{Type: agentcore.StreamDone})
+		var before, after runtime.MemStats
+		s := shape{config: func() agentcore.Config { return agentcore.Config{Provider: stream(events)} }, listeners: 1}
+		runtime.ReadMemStats(&before)
+		s.run(t)
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc - before.TotalAlloc)
+	}
+	once, twice := measure(5_000), measure(10_000)
+	if twice > 3*once {
+		t.Errorf("5,000 blocks allocate %.0f bytes, 10,000 blocks %.0f: more than linear", once, twice)
+	}
+}
+
 // TestPeer runs the same scripts on the reference under Node, in the same minute, and prints the ratios. WEIR_NODE names
 // Node 22 (default: node) and PI_MODULES the folder @earendil-works of the reference's packages. Without them the test
 // skips, unless WEIR_REQUIRE_PEERS is set.

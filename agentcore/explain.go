@@ -16,7 +16,8 @@ import (
 // explain says what is wrong with value, in the words and the order of the reference. That it is wrong was decided by
 // the schema library, as cause says; should explain find nothing, the library's own words serve.
 func (s *Schema) explain(value any, cause error) []string {
-	e := explainer{order: s.order}
+	left := explainSteps
+	e := explainer{order: s.order, left: &left}
 	e.check(value, s.root, nil)
 	if len(e.problems) > 0 {
 		return e.problems
@@ -39,9 +40,17 @@ func pathText(path []string) string {
 	return strings.Join(path, ".")
 }
 
+// The work that an explanation may take: schemas may refer to themselves. What lies deeper is left out.
+const (
+	explainSteps = 10_000
+	explainDepth = 200
+)
+
 type explainer struct {
 	order    sourceOrder
 	problems []string
+	depth    int
+	left     *int // steps, shared with the explainers of alternatives
 }
 
 func (e *explainer) add(path []string, format string, args ...any) {
@@ -50,12 +59,17 @@ func (e *explainer) add(path []string, format string, args ...any) {
 
 // apart explains value against a schema without telling yet.
 func (e *explainer) apart(value any, s *jsonschema.Schema, path []string) []string {
-	other := explainer{order: e.order}
+	other := explainer{order: e.order, depth: e.depth, left: e.left}
 	other.check(value, s, path)
 	return other.problems
 }
 
 func (e *explainer) check(value any, s *jsonschema.Schema, path []string) {
+	if *e.left--; *e.left < 0 || e.depth == explainDepth {
+		return
+	}
+	e.depth++
+	defer func() { e.depth-- }()
 	path = slices.Clip(path)
 	if s.Bool != nil {
 		if !*s.Bool {

@@ -398,3 +398,56 @@ func (v *invariants) turnEnd(e *agentcore.TurnEnd) {
 		v.t.Errorf("turn_end with results %q, told were %q", ids, v.results)
 	}
 }
+
+// FuzzDecodeMessage holds that a message that can be read keeps its bytes, and that its typed body can be written.
+func FuzzDecodeMessage(f *testing.F) {
+	for _, seed := range []string{
+		`{"role":"user","content":"x","timestamp":1}`, `{"role":"user","content":[{"type":"image","data":"","mimeType":""}]}`,
+		`{"role":"assistant","content":[{"type":"toolCall","arguments":{"a":[1]}},{"type":"thinking","redacted":true}],"usage":{},"x":1}`,
+		`{"role":"toolResult","content":[],"details":null,"usage":null,"addedToolNames":["a"]}`, `{"role":"custom"}`, `[]`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := agentcore.DecodeMessage(data)
+		if err != nil {
+			return
+		}
+		if raw, err := m.JSON(); err != nil || string(raw) != string(data) {
+			t.Errorf("got %q, %v, want the given bytes", raw, err)
+		}
+		raw, err := agentcore.NewMessage(m.Body()).JSON()
+		if err != nil || !json.Valid(raw) {
+			t.Errorf("the body of %q gives %q, %v", data, raw, err)
+		}
+	})
+}
+
+// FuzzValidate holds that any schema and any arguments give arguments or an error, and that what validation returns is
+// valid for the same schema as it is.
+func FuzzValidate(f *testing.F) {
+	f.Add([]byte(`{"type":"object","properties":{"x":{"type":["integer","null"]}},"required":["x"]}`), []byte(`{"x":"1","y":null}`))
+	f.Add([]byte(`{"anyOf":[{"type":"array","items":{"type":"number"}},{"type":"object","additionalProperties":{"type":"string"}}]}`), []byte(`{"x":1}`))
+	f.Add([]byte(`{"$defs":{"a":{"const":1}},"properties":{"x":{"$ref":"#/$defs/a"}},"items":[{}]}`), []byte(`{"x":1e400}`))
+	f.Add([]byte(`{"not":{},"if":true,"then":false,"propertyNames":{"pattern":"^a"},"uniqueItems":true}`), []byte(`[1,1]`))
+	f.Add([]byte(`{"anyOf":[{"$ref":"#"},{"$ref":"#"}],"properties":{"x":{"$ref":"#"}}}`), []byte(`{"x":{"x":1}}`))
+	f.Fuzz(func(t *testing.T, schema, args []byte) {
+		s, err := agentcore.CompileSchema(schema)
+		if err != nil {
+			return
+		}
+		out, err := s.Validate("t", args)
+		if err != nil {
+			if err.Error() == "" {
+				t.Error("an error without words")
+			}
+			return
+		}
+		if !json.Valid(out) && json.Valid(args) {
+			t.Errorf("%q with %q gives %q", schema, args, out)
+		}
+		if again, err := s.Validate("t", out); err != nil || string(again) != string(out) {
+			t.Errorf("%q with %q gives %q, which gives %q, %v", schema, args, out, again, err)
+		}
+	})
+}

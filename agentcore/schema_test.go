@@ -2,6 +2,7 @@ package agentcore_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -79,4 +80,25 @@ func TestTables(t *testing.T) {
 		}
 	}
 	t.Logf("conformance table validation: %d cases", len(table.Cases))
+}
+
+// TestSchemaThatRefersToItself holds that circular schemas neither hang nor crash, and that nothing passes them unchecked.
+func TestSchemaThatRefersToItself(t *testing.T) {
+	for _, schema := range []string{
+		`{"$ref":"#"}`,
+		`{"allOf":[{"$ref":"#"}]}`,
+		`{"anyOf":[{"$ref":"#"},{"$ref":"#"},{"$ref":"#"}]}`,
+		`{"oneOf":[{"$ref":"#"},{"type":"string"}]}`,
+		`{"properties":{"x":{"$ref":"#"}},"required":["y"]}`,
+		`{"if":{"$ref":"#"},"else":{"$ref":"#"}}`,
+	} {
+		s, err := agentcore.CompileSchema(json.RawMessage(schema))
+		if err != nil {
+			continue // refused is fine too
+		}
+		var invalid *agentcore.ValidationError
+		if _, err := s.Validate("t", json.RawMessage(`{"x":{"x":{"x":1}}}`)); !errors.As(err, &invalid) || len(invalid.Problems) == 0 {
+			t.Errorf("%s: got %v, want an error with a problem", schema, err)
+		}
+	}
 }

@@ -33,8 +33,10 @@ func (r *run) callTools(message *Message, calls []*ToolCall) (results []*Message
 		return results, false, err
 	}
 	b := &batch{run: r, assistant: message}
-	b.ctx, b.cancel = context.WithCancelCause(r.ctx)
-	defer b.cancel(ErrRunOver)
+	if b.ctx, b.cancel = r.ctx, func(error) {}; len(calls) > 1 { // a single call has no siblings to be cancelled with
+		b.ctx, b.cancel = context.WithCancelCause(r.ctx)
+		defer b.cancel(ErrRunOver)
+	}
 	outcomes := make([]*outcome, 0, len(calls))
 	if b.sequential(calls) {
 		outcomes, results, err = b.runSequential(calls, outcomes)
