@@ -9,7 +9,7 @@ RACE    ?= ./...
 BENCH   ?= .
 FUZZTIME ?= 30s
 
-.PHONY: build test check fmt tidy vet lint race guests bench bench-once fuzz
+.PHONY: build test check fmt tidy vet lint race guests bench bench-once fuzz quality
 
 build: ## the CLI, into bin/
 	$(GO) build -o bin/weir ./cmd/weir
@@ -56,3 +56,6 @@ fuzz: ## every fuzz target for FUZZTIME
 	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 	    echo "== $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg; \
 	  done; done
+
+quality: ## escapes and false alarms of the bundled extensions on the labelled cases in $WEIR_SHARED
+	$(GO) run ./internal/quality
