@@ -17,7 +17,7 @@ import (
 // Limits of the capability file (ABI section 10).
 const (
 	maxFileBytes   = 8 << 20
-	maxFileEntries = 10_000 // of one folder
+	maxFileEntries = 2_000 // of one folder
 )
 
 // File is the capability file: reading below some folders, which must exist. The operations, with an answer each:
@@ -29,7 +29,7 @@ const (
 //
 // A relative path is looked for in each folder in their order, and the first that has it counts; an absolute one must lie
 // below one of them. Links are followed while they stay in the folder. Only regular files are read, up to 8 MiB, and as
-// text only when they are UTF-8; folders of more than 10,000 entries are not listed. Entries are sorted. Anything else is
+// text only when they are UTF-8; folders of more than 2,000 entries are not listed. Entries are sorted. Anything else is
 // an error for the guest to read, the same whether a file outside exists or not:
 //
 //	{"op":"read","path":"../secret"}                     read: ../secret: not below a granted folder

@@ -61,7 +61,7 @@ func TestRequestsAreStrict(t *testing.T) {
 		t, wasmhost.KV(wasmhost.NewMemoryStore()),
 		exchange{`[]`, `error: the request: want a JSON object`},
 		exchange{`{"key":"a"}`, `error: key "op" is missing`},
-		exchange{`{"op":"Get","key":"a"}`, `error: unknown op "Get"; there are get, set, delete, list`},
+		exchange{`{"op":"Get","key":"a"}`, `error: unknown op "Get" (known: get, set, delete, list)`},
 		exchange{`{"op":"get","key":"a","key":"b"}`, `error: the request: key "key" is given twice`},
 		exchange{`{"op":"get","KEY":"a"}`, `error: get: key "key" is missing`},
 		exchange{`{"op":"get","key":"a","value":"b"}`, `error: get: unknown key "value"; known are key, op`},
@@ -290,7 +290,7 @@ func TestRefusalsAreNoFaults(t *testing.T) {
 		{"kv", `{"op":"get"}`, `get: key "key" is missing`},
 		{"http", `{"op":"request","url":"https://a.example/"}`, "request: GET https://a.example/ is not granted"},
 		{"file", `{"op":"read","path":"../x"}`, "read: ../x: not below a granted folder"},
-		{"ui", `{"op":"shout"}`, `unknown op "shout"; there are confirm, select, input, notify, status`},
+		{"ui", `{"op":"shout"}`, `unknown op "shout" (known: confirm, select, input, notify, status)`},
 	} {
 		out := p.do(t, poke(64, c.request), op("weir_"+c.name, 64, uint64(len(c.request))), op("weir_response_read", 4096, 0, 1000), emit(4096, uint64(len(c.want))))
 		if w := words(t, out[:16]); w[0] != -1 || w[1] != int64(len(c.want)) || string(out[16:]) != c.want {

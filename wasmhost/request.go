@@ -175,7 +175,7 @@ func (r *request) done() error {
 
 // unknown is the error for an operation that there is not.
 func (r *request) unknown(ops ...string) error {
-	return fmt.Errorf("unknown op %q; there are %s", r.op, strings.Join(ops, ", "))
+	return fmt.Errorf("unknown op %q (known: %s)", r.op, strings.Join(ops, ", "))
 }
 
 // parseText reads a JSON string. Go replaces a surrogate without its other half; that is refused here.
