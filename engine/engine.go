@@ -35,6 +35,11 @@ type Config struct {
 	// Ask puts questions to a person and returns whether all are agreed to; nil, or [ErrNoPerson], means there is nobody,
 	// and what asks is blocked. The time in it is not counted against any extension.
 	Ask func(ctx context.Context, questions []Question) (bool, error)
+	// UI serves extensions with the grant ui; nil means that there is nobody: a question is answered with no.
+	UI wasmhost.UI
+	// Store gives what keeps the values of an extension with the grant kv; it is called once for each when the set loads.
+	// nil keeps them in memory, for as long as the engine lives.
+	Store func(extension string) wasmhost.Store
 	// Record gets every answer, one at a time, from the goroutine that asked; nil drops them. It must not call the engine.
 	Record func(Record)
 	// Trace gets, like Record, every answer together with the event that was asked about and the result as the extension

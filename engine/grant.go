@@ -7,15 +7,36 @@ import (
 	"weir/wasmhost"
 )
 
-// capabilities are what an extension's grants open.
+// capabilities are what an extension's grants open. The error is a *set.Error at the grant that cannot be given.
 func (e *Engine) capabilities(x *set.Extension) (map[string]wasmhost.Capability, error) {
-	for _, g := range []struct {
-		key     string
-		granted bool
-	}{{"kv", x.Grant.KV}, {"http", len(x.Grant.HTTP) > 0}, {"read", len(x.Grant.Read) > 0}, {"ui", x.Grant.UI}, {"session", len(x.Grant.Session) > 0}} {
-		if g.granted {
-			return nil, x.At("grant", g.key).Error("extension.grant."+g.key, fmt.Sprintf("extension %q: the capability %q is not built into this version", x.Name, g.key), "")
-		}
+	g := &x.Grant
+	if len(g.Session) > 0 {
+		return nil, x.At("grant", "session").Error("extension.grant.session", fmt.Sprintf("extension %q: the capability \"session\" is not built into this version", x.Name), "")
 	}
-	return nil, nil
+	granted := map[string]wasmhost.Capability{}
+	if g.KV {
+		store := wasmhost.NewMemoryStore()
+		if e.cfg.Store != nil {
+			store = e.cfg.Store(x.Name)
+		}
+		granted["kv"] = wasmhost.KV(store)
+	}
+	if len(g.HTTP) > 0 {
+		rules := make([]wasmhost.HTTPRule, len(g.HTTP))
+		for i, h := range g.HTTP {
+			rules[i] = wasmhost.HTTPRule{Methods: h.Methods, Scheme: h.Scheme, Host: h.Host, Port: h.Port, Path: h.Path}
+		}
+		granted["http"] = wasmhost.HTTP(rules)
+	}
+	if len(g.Read) > 0 {
+		file, err := wasmhost.File(g.Read)
+		if err != nil {
+			return nil, x.At("grant", "read").Error("extension.grant.read", fmt.Sprintf("extension %q: %v", x.Name, err), "name folders that exist; a relative path starts at the set file's folder")
+		}
+		granted["file"] = file
+	}
+	if g.UI {
+		granted["ui"] = wasmhost.AskUI(x.Name, e.cfg.UI)
+	}
+	return granted, nil
 }

@@ -53,7 +53,7 @@ func (e *Engine) load(ctx context.Context, x *set.Extension) (*guestExtension, *
 	if err != nil {
 		return nil, nil, err
 	}
-	scope := wire.Scope{SessionID: e.cfg.SessionID, Extension: x.Name, CWD: e.cfg.CWD, Mode: e.cfg.Mode, HasUI: e.cfg.Ask != nil}
+	scope := wire.Scope{SessionID: e.cfg.SessionID, Extension: x.Name, CWD: e.cfg.CWD, Mode: e.cfg.Mode, HasUI: e.cfg.Ask != nil || e.cfg.UI != nil}
 	return newGuestExtension(x.Name, guest, describe, scope), describe, nil
 }
 
