@@ -72,6 +72,8 @@ type ToolDef struct {
 	Steps         []Action            `json:"steps"`
 	ByCall        map[string][]Action `json:"byCall"`
 	Raw           Object              `json:"-"`
+
+	source json.RawMessage
 }
 
 // UnmarshalJSON keeps the whole object beside the known fields.
@@ -80,6 +82,7 @@ func (d *ToolDef) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, (*plain)(d)); err != nil {
 		return err
 	}
+	d.source = slices.Clone(data)
 	return json.Unmarshal(data, &d.Raw)
 }
 

@@ -33,7 +33,7 @@ func (k *Kit) NewTool(def *ToolDef, prepare func(ctx context.Context, s *Scope))
 			if err != nil || !result.Returned {
 				return args, err
 			}
-			return encode(result.Value), nil
+			return encodeInOrder(result.Value, args, def.source), nil
 		}
 	}
 	tool.Execute = func(

@@ -41,6 +41,66 @@ func decode(raw json.RawMessage) any {
 	return v
 }
 
+// encodeInOrder writes v with the keys of objects in the order in which the sources first mention them: texts that a
+// model reads show arguments in the order of JavaScript's objects.
+func encodeInOrder(v any, sources ...json.RawMessage) json.RawMessage {
+	rank := make(map[string]int)
+	for _, source := range sources {
+		dec := json.NewDecoder(bytes.NewReader(source))
+		for {
+			token, err := dec.Token()
+			if err != nil {
+				break
+			}
+			// Texts that are no keys do no harm: they only rank names.
+			if name, ok := token.(string); ok {
+				if _, seen := rank[name]; !seen {
+					rank[name] = len(rank)
+				}
+			}
+		}
+	}
+	return appendInOrder(nil, v, rank)
+}
+
+func appendInOrder(dst []byte, v any, rank map[string]int) []byte {
+	switch v := v.(type) {
+	case []any:
+		dst = append(dst, '[')
+		for i, item := range v {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendInOrder(dst, item, rank)
+		}
+		return append(dst, ']')
+	case Object:
+		keys := sortedKeys(v)
+		slices.SortStableFunc(keys, func(a, b string) int {
+			i, known := rank[a]
+			if !known {
+				i = len(rank)
+			}
+			j, known := rank[b]
+			if !known {
+				j = len(rank)
+			}
+			return i - j
+		})
+		dst = append(dst, '{')
+		for i, key := range keys {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(append(dst, encode(key)...), ':')
+			dst = appendInOrder(dst, v[key], rank)
+		}
+		return append(dst, '}')
+	default:
+		return append(dst, encode(v)...)
+	}
+}
+
 // clone is a deep copy.
 func clone(v any) any {
 	switch v := v.(type) {
