@@ -261,7 +261,10 @@ func TestEventsLeftEarlyAbortsTheRun(t *testing.T) {
 		return nil, context.Cause(ctx)
 	})
 	a := newAgent(t, agentcore.Config{Provider: stream(calls("slow"), says("x")), Tools: []*agentcore.Tool{slow}})
-	for ev := range a.Events(t.Context(), func(ctx context.Context) error { return a.PromptText(ctx, "go") }) {
+	for ev, err := range a.Events(t.Context(), func(ctx context.Context) error { return a.PromptText(ctx, "go") }) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		if ev.Type() == agentcore.EventToolExecutionStart {
 			break
 		}

@@ -44,8 +44,10 @@ func TestProviderBreaksProtocol(t *testing.T) {
 		{"unknown event", []ev{start, {Type: 99}}, "error", "", "no such event"},
 		{"call without call", []ev{start, {Type: agentcore.StreamToolCallStart}, {Type: agentcore.StreamToolCallEnd}}, "error", "", "no tool call"},
 		{"call of broken JSON", []ev{
-			start, {Type: agentcore.StreamToolCallStart, ToolCall: &agentcore.ToolCall{ID: "1", Name: "x"}},
-			{Type: agentcore.StreamToolCallDelta, Delta: "{"}, {Type: agentcore.StreamToolCallEnd},
+			start,
+			{Type: agentcore.StreamToolCallStart, ToolCall: &agentcore.ToolCall{ID: "1", Name: "x"}},
+			{Type: agentcore.StreamToolCallDelta, Delta: "{"},
+			{Type: agentcore.StreamToolCallEnd},
 		}, "error", "", "not valid JSON"},
 		{"error without reason", []ev{start, {Type: agentcore.StreamError}}, "error", "", ""},
 		{"error that says stop", []ev{start, {Type: agentcore.StreamError, Reason: agentcore.StopStop}}, "error", "", ""},

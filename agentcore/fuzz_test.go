@@ -56,7 +56,7 @@ func playRandom(t *testing.T, d *dice) {
 		Provider: randomProvider(d, v), UpdateGrace: time.Microsecond, ToolGrace: time.Second, Logger: slog.New(slog.DiscardHandler),
 	}
 	for i := range 3 {
-		cfg.Tools = append(cfg.Tools, randomTool(d, v, fmt.Sprint("t", i)))
+		cfg.Tools = append(cfg.Tools, randomTool(d, fmt.Sprint("t", i)))
 	}
 	if d.roll(2) == 1 {
 		cfg.ToolExecution = agentcore.ExecutionSequential
@@ -203,7 +203,7 @@ func randomCall(d *dice) *agentcore.ToolCall {
 	}
 }
 
-func randomTool(d *dice, v *invariants, name string) *agentcore.Tool {
+func randomTool(d *dice, name string) *agentcore.Tool {
 	tool := tool(name, func(ctx context.Context, id string, _ json.RawMessage, update func(*agentcore.ToolResult)) (*agentcore.ToolResult, error) {
 		for range d.roll(4) {
 			update(textResult("…"))
@@ -244,7 +244,6 @@ type invariants struct {
 
 	mu       sync.Mutex
 	failures int // things that take the failure path
-	runs     int
 	ends     int
 	depth    []string // open pairs of agent, turn and message
 	running  map[string]int

@@ -30,12 +30,18 @@ func TestMessageJSON(t *testing.T) {
 		body agentcore.Body
 		want string
 	}{
-		{"text", &agentcore.UserMessage{Content: agentcore.Content{Text: "a<b>&\u2028\"\\\x01\n\xff"}, Timestamp: 5},
-			"{\"role\":\"user\",\"content\":\"a<b>&\u2028\\\"\\\\\\u0001\\n\uFFFD\",\"timestamp\":5}"},
-		{"no blocks", &agentcore.UserMessage{Content: agentcore.Content{Blocks: []agentcore.Block{}}},
-			`{"role":"user","content":[],"timestamp":0}`},
-		{"image", &agentcore.UserMessage{Content: agentcore.Content{Blocks: []agentcore.Block{&agentcore.ImageBlock{Data: "QQ==", MimeType: "image/png"}}}},
-			`{"role":"user","content":[{"type":"image","data":"QQ==","mimeType":"image/png"}],"timestamp":0}`},
+		{
+			"text", &agentcore.UserMessage{Content: agentcore.Content{Text: "a<b>&\u2028\"\\\x01\n\xff"}, Timestamp: 5},
+			"{\"role\":\"user\",\"content\":\"a<b>&\u2028\\\"\\\\\\u0001\\n\uFFFD\",\"timestamp\":5}",
+		},
+		{
+			"no blocks", &agentcore.UserMessage{Content: agentcore.Content{Blocks: []agentcore.Block{}}},
+			`{"role":"user","content":[],"timestamp":0}`,
+		},
+		{
+			"image", &agentcore.UserMessage{Content: agentcore.Content{Blocks: []agentcore.Block{&agentcore.ImageBlock{Data: "QQ==", MimeType: "image/png"}}}},
+			`{"role":"user","content":[{"type":"image","data":"QQ==","mimeType":"image/png"}],"timestamp":0}`,
+		},
 		{"assistant", &agentcore.AssistantMessage{
 			Content: []agentcore.Block{
 				&agentcore.ThinkingBlock{Thinking: "t", ThinkingSignature: "s", Redacted: true},

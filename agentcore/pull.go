@@ -47,7 +47,7 @@ func (a *Agent) Events(ctx context.Context, start func(context.Context) error) i
 			close(left)
 			cancel(ErrAborted)
 			if !over {
-				<-ended
+				_ = <-ended // the caller has left and hears of nothing any more
 			}
 		}()
 		for !over {

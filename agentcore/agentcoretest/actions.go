@@ -112,6 +112,11 @@ func (k *Kit) yield(ctx context.Context) {
 	if ctx != nil {
 		k.Hold(ctx)
 	}
+	k.Yield()
+}
+
+// Yield is such a place outside any run, as in the driver.
+func (k *Kit) Yield() {
 	k.mu.Lock()
 	holds := k.holds
 	k.holds = nil

@@ -12,22 +12,19 @@ import (
 func (c *core) hooks(declared map[string]any) (agentcore.Hooks, error) {
 	var h agentcore.Hooks
 	rules := func(name string) (*Rules, error) {
-		raw, ok := declared[name]
-		if !ok {
+		var list []Rule
+		if name == "getApiKey" { // a map of keys, no rules
 			return nil, nil
 		}
-		var list []Rule
-		if err := json.Unmarshal(encode(raw), &list); err != nil {
+		if err := json.Unmarshal(encode(declared[name]), &list); err != nil {
 			return nil, fmt.Errorf("hook %s: %w", name, err)
 		}
 		return NewRules(list), nil
 	}
 	for _, name := range sortedKeys(declared) {
-		r, err := (*Rules)(nil), error(nil)
-		if name != "getApiKey" {
-			if r, err = rules(name); err != nil {
-				return h, err
-			}
+		r, err := rules(name)
+		if err != nil {
+			return h, err
 		}
 		switch name {
 		case "beforeToolCall":

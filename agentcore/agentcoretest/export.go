@@ -27,9 +27,6 @@ func Truthy(v any) bool { return truthy(v) }
 // ToActions reads a list of actions.
 func ToActions(v any) []Action { return toActions(v) }
 
-// Yield lets calls that were started and not awaited go on.
-func (k *Kit) Yield() { k.yield(nil) }
-
 // Attempt performs actions that are started but not waited for, as JavaScript does with an asynchronous function: it returns
 // when they are done, or when they wait. finished says which; err is what they threw.
 func (k *Kit) Attempt(s *Scope, actions []Action) (finished bool, err error) {
@@ -50,7 +47,7 @@ func (k *Kit) Attempt(s *Scope, actions []Action) (finished bool, err error) {
 
 // Is makes an error that is named like a browser's aborted request one for errors.Is too.
 func (t *Thrown) Is(target error) bool {
-	return t.Name == "AbortError" && target == context.Canceled //nolint:errorlint // Is compares
+	return t.Name == "AbortError" && target == context.Canceled
 }
 
 // SortedKeys are the keys of an object, in order.

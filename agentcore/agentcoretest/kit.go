@@ -114,7 +114,7 @@ func play(ctx context.Context, s *Scenario, layer Layer) (Outcome, error) {
 	if _, err := driver.Run(s.Input.Driver); err != nil {
 		k.Fail(fmt.Errorf("driver: %w", err))
 	}
-	k.yield(nil)
+	k.Yield()
 	k.background.Wait()
 	outcome := k.outcome()
 	k.close()

@@ -269,15 +269,15 @@ func (s *response) block(b *ResponseBlock) (aborted bool, err error) {
 	if s.gone() {
 		return true, nil
 	}
-	end := agentcore.AssistantEvent{Type: delta + 1, ContentIndex: index, Content: text, Signature: b.Signature}
-	if b.ToolCall != nil {
-		call := &agentcore.ToolCall{ID: b.ToolCall.ID, Name: b.ToolCall.Name, Arguments: json.RawMessage(compact(b.ToolCall.Arguments))}
-		end.ToolCall, end.Content = call, ""
-		s.content[index] = call
-	} else if b.Thinking != nil {
+	end := agentcore.AssistantEvent{Type: delta + 1, ContentIndex: index, Content: text}
+	switch {
+	case b.ToolCall != nil:
+		end.Content = ""
+		end.ToolCall = &agentcore.ToolCall{ID: b.ToolCall.ID, Name: b.ToolCall.Name, Arguments: json.RawMessage(compact(b.ToolCall.Arguments))}
+		s.content[index] = end.ToolCall
+	case b.Thinking != nil:
+		end.Signature = b.Signature
 		s.content[index] = &agentcore.ThinkingBlock{Thinking: text, ThinkingSignature: b.Signature}
-	} else {
-		end.Signature = ""
 	}
 	return false, s.emit(end)
 }
