@@ -51,7 +51,8 @@
 //	real        with every symbolic link resolved, also those of parents of what does not exist yet; where they cannot be
 //	            (a loop, a folder without permission), unresolved is true and real is as far as it went
 //	inside      real is the workspace or lies in it
-//	own         abs or real is, lies in or contains a file of weir's own: its settings, modules and cache
+//	own         abs or real is a file of weir's own, or lies in a folder of its own: settings, modules, cache
+//	holdsOwn    true for a folder in which weir's own lies; absent otherwise
 //	exists      something is there
 //	kind        file, dir, symlink (dangling), fifo, socket, device, missing
 //	links       the number of hard links, where a file has more than one

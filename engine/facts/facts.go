@@ -2,6 +2,7 @@ package facts
 
 import (
 	"encoding/json"
+	"sync"
 
 	"weir/agentcore"
 	"weir/engine/wire"
@@ -53,6 +54,8 @@ type Computer struct {
 	own     []string // Own with symbolic links resolved, and as given
 	root    string   // the workspace with symbolic links resolved
 	parsers parsers
+	once    sync.Once
+	table   *[128][]format // made at the first use
 }
 
 // New returns a Computer. The disk is read: links in cfg's paths are resolved once, here.
