@@ -35,11 +35,11 @@ func (a *Agent) Events(ctx context.Context, start func(context.Context) error) i
 			}
 			return nil
 		}))
-		ended := make(chan error, 1)
+		runErr := errExited // unless start returns
+		ended := make(chan struct{})
 		go func() {
-			err := errExited
-			defer func() { ended <- err }()
-			err = start(ctx)
+			defer close(ended)
+			runErr = start(ctx)
 		}()
 		over := false
 		defer func() {
@@ -47,7 +47,7 @@ func (a *Agent) Events(ctx context.Context, start func(context.Context) error) i
 			close(left)
 			cancel(ErrAborted)
 			if !over {
-				_ = <-ended // the caller has left and hears of nothing any more
+				<-ended
 			}
 		}()
 		for !over {
@@ -57,10 +57,10 @@ func (a *Agent) Events(ctx context.Context, start func(context.Context) error) i
 					return
 				}
 				close(h.done)
-			case err := <-ended:
+			case <-ended:
 				over = true
-				if err != nil {
-					yield(nil, err)
+				if runErr != nil {
+					yield(nil, runErr)
 				}
 			}
 		}
