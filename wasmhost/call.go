@@ -76,13 +76,13 @@ func (in *instance) end() {
 	}
 }
 
-// run calls an export and has decode read its output, which is valid only during that call of decode.
-func (in *instance) run(ctx context.Context, export string, input Input, decode func([]byte) error) (Stats, error) {
-	in.begin(ctx, export, input)
+// run calls the entry point of that number and has decode read its output, which is valid only during that call of decode.
+func (in *instance) run(ctx context.Context, entry int, input Input, decode func([]byte) error) (Stats, error) {
+	in.begin(ctx, in.guest.cfg.Entries[entry], input)
 	defer in.end()
 	err := in.prepare()
 	if err == nil {
-		if err = in.invoke(in.entries[export], in.stack[:]); err == nil {
+		if err = in.invoke(in.entries[entry], in.stack[:]); err == nil {
 			err = in.answer(decode)
 		}
 	}

@@ -120,6 +120,7 @@ func (m *Module) newGuest(ctx context.Context, cfg GuestConfig, describing bool)
 	if err != nil {
 		return nil, loadFault(cfg.Name, err)
 	}
+	cfg.Entries = slices.Clone(cfg.Entries)
 	g := &Guest{module: m, cfg: cfg, limits: cfg.Limits.withDefaults(), logger: cfg.Logger, config: config, turn: make(chan struct{}, 1)}
 	if g.logger == nil {
 		g.logger = slog.New(slog.DiscardHandler)
@@ -183,7 +184,8 @@ func (g *Guest) Call(ctx context.Context, export string, input Input, decode fun
 	if g.row >= g.limits.Quarantine {
 		return Stats{}, g.fault(export, KindHost, fmt.Errorf("%w after %d faults in a row, the last one: %v", ErrQuarantined, g.row, g.last)) //nolint:errorlint // what the last fault was must not decide what this one is
 	}
-	if !slices.Contains(g.cfg.Entries, export) {
+	entry := slices.Index(g.cfg.Entries, export)
+	if entry < 0 {
 		return Stats{}, g.fault(export, KindHost, errors.New("not one of its entry points"))
 	}
 	fresh := g.in == nil
@@ -192,7 +194,7 @@ func (g *Guest) Call(ctx context.Context, export string, input Input, decode fun
 			return Stats{}, g.faulted(ctx, err)
 		}
 	}
-	stats, err := g.in.run(ctx, export, input, decode)
+	stats, err := g.in.run(ctx, entry, input, decode)
 	stats.Fresh = fresh
 	if err == nil {
 		g.row = 0

@@ -44,3 +44,33 @@ func TestGuestsMatchSource(t *testing.T) {
 		}
 	}
 }
+
+// TestBenchGuestsMatchSource rebuilds the benchmarks' guests with the committed Makefile.
+func TestBenchGuestsMatchSource(t *testing.T) {
+	for _, tool := range []string{"make", "clang", "wasm-ld"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			if os.Getenv("WEIR_REQUIRE_GUESTS") == "1" {
+				t.Fatal(err)
+			}
+			t.Skip(err)
+		}
+	}
+	dir := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "make", "-B", "-C", "testdata/bench", "OUT="+dir)
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	for _, name := range []string{"policy.wasm", "policy_extism.wasm"} {
+		want, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		have, err := os.ReadFile(filepath.Join("testdata", "bench", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(have, want) {
+			t.Errorf("%s is not what its source builds with this clang; run make in testdata/bench", name)
+		}
+	}
+}

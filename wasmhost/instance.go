@@ -19,7 +19,7 @@ type instance struct {
 	mod     api.Module
 	kernel  api.Module // nil when the guest does not import Extism's env
 	budget  memoryBudget
-	entries map[string]api.Function
+	entries []api.Function    // in the order of GuestConfig.Entries
 	fuel    api.MutableGlobal // what is left of the slice that the guest was given last
 	kfuel   api.MutableGlobal // the same of its kernel
 	k       kernelState
@@ -131,9 +131,9 @@ func (in *instance) load() error {
 			return in.newFault(KindError, errors.New(string(in.errorText)))
 		}
 	}
-	in.entries = make(map[string]api.Function, len(in.guest.cfg.Entries))
-	for _, name := range in.guest.cfg.Entries {
-		in.entries[name] = mod.ExportedFunction(name)
+	in.entries = make([]api.Function, len(in.guest.cfg.Entries))
+	for i, name := range in.guest.cfg.Entries {
+		in.entries[i] = mod.ExportedFunction(name)
 	}
 	return nil
 }
