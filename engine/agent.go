@@ -33,6 +33,9 @@ func (e *Engine) Hooks() agentcore.Hooks {
 
 func (e *Engine) beforeToolCall(ctx context.Context, call *agentcore.ToolCallContext) (*agentcore.BeforeToolCallResult, error) {
 	d := e.ToolCall(ctx, wire.ToolCallEvent{ToolName: call.ToolCall.Name, ToolCallID: call.ToolCall.ID, Input: call.Args}, call.Validate)
+	if d.Fault != nil && e.cfg.Trusting {
+		return nil, d.Fault // an error without a text stays one
+	}
 	out := &agentcore.BeforeToolCallResult{Block: d.Block, Reason: d.Reason, Terminate: d.Terminate}
 	if len(d.Rewritten) > 0 {
 		out.Args = d.Input
@@ -51,6 +54,9 @@ func (e *Engine) afterToolCall(ctx context.Context, call *agentcore.ToolResultCo
 	}
 	if after.Content == nil {
 		after.Content = []agentcore.Block{}
+	}
+	if e.cfg.Trusting && string(after.Details) == "null" {
+		after.Details = nil // extensions see it; the result keeps what the tool returned (NOTES section 1.3)
 	}
 	return &agentcore.AfterToolCallResult{Content: after.Content, Details: after.Details, IsError: &after.IsError, Usage: after.Usage}, nil
 }

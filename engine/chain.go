@@ -21,6 +21,7 @@ type Decision struct {
 	Reason    string // why it is blocked; never empty with Block
 	By        string // the extension that blocked, or the first that asked; "" when nobody did
 	Terminate bool   // stop after the batch; only with Block
+	Fault     error  // the fault that blocked; nil when an answer did
 	// Input is what runs, byte for byte: the arguments given or, when Rewritten is not empty, what the extensions made of
 	// them.
 	Input json.RawMessage
@@ -146,6 +147,7 @@ func (c *chain) ask(ctx context.Context, l *link, round int) (blocked bool) {
 		if c.engine.cfg.Trusting {
 			reason = err.Error()
 		}
+		c.decision.Fault = err
 		c.block(name, reason, false)
 		return true
 	case result == nil:

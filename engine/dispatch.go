@@ -63,7 +63,7 @@ func (e *Engine) deliver(ctx context.Context, h *handler, ev *Event, rec Record,
 	if err != nil {
 		rec.Outcome, rec.Reason, rec.Err, rec.Strict = OutcomeFault, err.Error(), err, h.strict
 		e.report(rec, ev, nil)
-		return nil, err
+		return result, err // what goes with an error counts for headers only: see askHeaders
 	}
 	rec.Outcome, rec.Reason = judge(result)
 	e.report(rec, ev, result)

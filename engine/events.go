@@ -107,7 +107,8 @@ func (e *Engine) askBeforeAgentStart(ctx context.Context, p wire.BeforeAgentStar
 func (e *Engine) askHeaders(ctx context.Context, p wire.BeforeProviderHeadersEvent) ([]wire.HeaderEdit, error) {
 	headers := p.Headers
 	_, err := round(ctx, e, p, func(answers []wire.Answer[[]wire.HeaderEdit]) wire.Payload {
-		if last := &answers[len(answers)-1]; last.Fault == nil && !last.Monitor {
+		// As in the reference, headers that were set before a failure stay.
+		if last := &answers[len(answers)-1]; !last.Monitor {
 			headers = wire.ApplyHeaderEdits(headers, last.Result)
 		}
 		return wire.BeforeProviderHeadersEvent{Headers: headers}
@@ -141,13 +142,11 @@ func round[R any](
 		ev := &Event{Kind: kind, Payload: json.RawMessage(raw), At: e.moment()}
 		a := wire.Answer[R]{Extension: h.ext.Name(), Monitor: h.monitor}
 		result, err := e.deliver(ctx, h, ev, Record{}, judgeDecision)
-		if err != nil {
-			a.Fault = err
-			if h.strict {
-				return append(answers, a), err
-			}
-		} else if r, _ := result.(*R); r != nil {
+		if r, _ := result.(*R); r != nil {
 			a.Result = *r
+		}
+		if a.Fault = err; err != nil && h.strict {
+			return append(answers, a), err
 		}
 		answers = append(answers, a)
 		if a.Fault == nil && !a.Monitor && done != nil && done(&a.Result) {

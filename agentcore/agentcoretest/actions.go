@@ -146,8 +146,11 @@ func (s *Scope) Call(name string, a Action, call func(ctx context.Context) (any,
 		out := Object{"ok": true}
 		if v != nil {
 			out["value"] = k.Norm.Value(v)
-			if _, undefined := v.(Undefined); undefined {
+			switch v.(type) {
+			case Undefined:
 				delete(out, "value")
+			case Null:
+				out["value"] = nil
 			}
 		}
 		return out

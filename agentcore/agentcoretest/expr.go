@@ -64,7 +64,7 @@ func (s *Scope) expression(name string, arg any) (any, error) {
 		var b strings.Builder
 		list, _ := v.([]any)
 		for _, item := range list {
-			if truthy(item) || item != nil {
+			if _, undefined := item.(Undefined); item != nil && !undefined {
 				b.WriteString(text(item))
 			}
 		}

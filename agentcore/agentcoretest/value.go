@@ -14,6 +14,9 @@ import (
 // Undefined is the value of an expression that JavaScript calls undefined: a field with it is left out.
 type Undefined struct{}
 
+// Null is the value of a call that answers null, since nil stands for a call without a value.
+type Null struct{}
+
 // Object is a JSON object.
 type Object = map[string]any
 

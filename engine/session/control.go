@@ -13,18 +13,25 @@ const ErrStale agentcore.Error = "This extension ctx is stale after session repl
 	"withSession. For reload, do not use the old ctx after await ctx.reload()."
 
 // Control is what extensions hold of a session: everything that they may do from a handler, a tool or a command. None of
-// it waits for the session, so it may be called from inside what the session waits for. After the session was replaced,
-// every method fails with ErrStale.
-type Control struct{ session *Session }
+// it waits for the session, so it may be called from inside what the session waits for. After the session was replaced or
+// reloaded, every method fails with ErrStale.
+type Control struct {
+	session *Session
+	age     int
+}
 
 // Control gives an extension its hold of the session.
-func (s *Session) Control() *Control { return &Control{s} }
+func (s *Session) Control() *Control {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &Control{s, s.age}
+}
 
 // Session is the session itself, or the error ErrStale.
 func (c *Control) Session() (*Session, error) {
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
-	if c.session.stale {
+	if c.session.age != c.age {
 		return nil, ErrStale
 	}
 	return c.session, nil

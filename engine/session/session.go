@@ -90,8 +90,8 @@ type Session struct {
 	idle    chan struct{} // closed when the session is idle; nil when nobody waits
 	settle  int           // settlings under way
 	starts  []func()      // what to start after settling
-	stale   bool
-	queue   [2][]queued // steering, follow-up
+	age     int           // counts reloads; controls of an earlier age are stale
+	queue   [2][]queued   // steering, follow-up
 	aside   []*agentcore.Message
 	later   []*agentcore.Message // custom messages for the end of the turn
 	shell   []*agentcore.Message // commands for the end of the run
@@ -173,19 +173,18 @@ func (s *Session) build() error {
 	s.agent = agent
 	agent.Subscribe(s.onEvent)
 	s.tellModel()
-	return s.noteStart(agentCfg.Model, agentCfg.ThinkingLevel)
+	return s.noteStart(agentCfg.Model, agentCfg.ThinkingLevel, len(restored.Messages) > 0)
 }
 
-// noteStart writes down what a session starts with, as far as the store does not say it.
-func (s *Session) noteStart(model agentcore.Model, level agentcore.ThinkingLevel) error {
-	branch := s.store.Branch("")
-	if len(branch) == 0 && model.ID != "" {
+// noteStart writes down what a session starts with. One that goes on has it from before.
+func (s *Session) noteStart(model agentcore.Model, level agentcore.ThinkingLevel, goesOn bool) error {
+	if goesOn && slices.ContainsFunc(s.store.Branch(""), func(e *Entry) bool { return e.Type == EntryThinkingLevel }) {
+		return nil
+	}
+	if !goesOn && model.ID != "" {
 		if _, err := s.store.Append(EntryModel, &EntryData{Provider: model.Provider, ModelID: model.ID}); err != nil {
 			return err
 		}
-	}
-	if slices.ContainsFunc(branch, func(e *Entry) bool { return e.Type == EntryThinkingLevel }) {
-		return nil
 	}
 	_, err := s.store.Append(EntryThinkingLevel, &EntryData{ThinkingLevel: string(level)})
 	return err
@@ -240,9 +239,13 @@ func (s *Session) discover(ctx context.Context, reason string) (*wire.ResourcesD
 	return found, err
 }
 
-// Reload tells the extensions that they are loaded anew: a shutdown, a start, and the question for resources.
+// Reload tells the extensions that they are loaded anew: a shutdown, a start, and the question for resources. What they hold
+// of the session is stale afterwards.
 func (s *Session) Reload(ctx context.Context) (*wire.ResourcesDiscoverResult, error) {
 	s.observe(ctx, wire.SessionShutdownEvent{Reason: "reload"})
+	s.mu.Lock()
+	s.age++
+	s.mu.Unlock()
 	s.observe(ctx, wire.SessionStartEvent{Reason: "reload"})
 	return s.discover(ctx, "reload")
 }
@@ -251,7 +254,7 @@ func (s *Session) Reload(ctx context.Context) (*wire.ResourcesDiscoverResult, er
 func (s *Session) Close(ctx context.Context) error {
 	err := s.Abort(ctx)
 	s.mu.Lock()
-	s.stale = true
+	s.age++
 	s.starts = nil
 	s.mu.Unlock()
 	s.AbortBash()

@@ -144,7 +144,10 @@ func (s *Session) complete(ctx context.Context, model agentcore.Model, level age
 			return m, err
 		}),
 		Model: model, SystemPrompt: summarySystem, ThinkingLevel: level, Now: s.cfg.Agent.Now, Logger: s.logger,
-		Hooks: agentcore.Hooks{APIKey: s.cfg.Agent.Hooks.APIKey},
+		Hooks: agentcore.Hooks{
+			APIKey:              s.cfg.Agent.Hooks.APIKey,
+			ShouldStopAfterTurn: func(context.Context, *agentcore.TurnContext) (bool, error) { return true, nil },
+		},
 	})
 	if err != nil {
 		return nil, err

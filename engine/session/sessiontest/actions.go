@@ -224,7 +224,7 @@ func (w *World) modelActions() map[string]agentcoretest.ActionFunc {
 			return sc.Call("cycleModel", a, func(ctx context.Context) (any, error) {
 				m, ok, err := w.session().CycleModel(ctx, a.Text("direction") == "backward")
 				if err != nil || !ok {
-					return nil, err
+					return agentcoretest.Null{}, err
 				}
 				return Object{"model": m.ID, "thinkingLevel": string(w.session().ThinkingLevel()), "isScoped": len(w.in.ScopedModels) > 0}, nil
 			})
@@ -510,15 +510,15 @@ func (b *bash) Exec(ctx context.Context, command, cwd string, onData func([]byte
 }
 
 // tool makes a declared tool; its actions may use the session.
-func (w *World) tool(def *agentcoretest.ToolDef, control func() *session.Control) *agentcore.Tool {
-	return w.Kit.NewTool(def, func(_ context.Context, sc *scope) { sc.Values = map[string]any{"control": control()} })
+func (w *World) tool(def *agentcoretest.ToolDef) *agentcore.Tool {
+	return w.Kit.NewTool(def, func(_ context.Context, sc *scope) { sc.Values = map[string]any{"control": w.session().Control()} })
 }
 
-func (w *World) command(x *ExtensionDef, def CommandDef, control func() *session.Control) session.Command {
+func (w *World) command(x *ExtensionDef, def CommandDef) session.Command {
 	who := "ext:" + x.Name + "/cmd:" + def.Name
 	return session.Command{Name: def.Name, Description: def.Description, Run: func(_ context.Context, args string) error {
 		w.Kit.Trace(who, Object{"args": args})
-		sc := &scope{Kit: w.Kit, Who: who, Event: Object{"args": args}, Values: map[string]any{"control": control()}}
+		sc := &scope{Kit: w.Kit, Who: who, Event: Object{"args": args}, Values: map[string]any{"control": w.session().Control()}}
 		_, err := sc.Run(def.Do)
 		return err
 	}}

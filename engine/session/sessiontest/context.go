@@ -97,11 +97,7 @@ func (w *World) extensionActions() map[string]agentcoretest.ActionFunc {
 			if err := json.Unmarshal(agentcoretest.Encode(a["tool"]), &def); err != nil {
 				return err
 			}
-			c, err := controlOf(sc)
-			if err != nil {
-				return err
-			}
-			return thrown(w.session().RegisterTool(w.tool(&def, func() *session.Control { return c })))
+			return thrown(w.session().RegisterTool(w.tool(&def)))
 		},
 	}
 }

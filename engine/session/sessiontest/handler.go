@@ -79,6 +79,9 @@ func (h *handler) Handle(_ context.Context, ev *engine.Event) (any, engine.Usage
 		if thrown, ok := err.(*agentcoretest.Thrown); ok && !thrown.IsError {
 			panic(thrown.Message) // what JavaScript throws that is no Error is a panic in Go
 		}
+		if ev.Kind == wire.EventBeforeProviderHeaders {
+			return headerEdits(before, event), engine.Usage{}, err // what was set before stays
+		}
 		return nil, engine.Usage{}, err
 	}
 	result, err := h.result(ev, scope, before, event, done)
@@ -209,7 +212,7 @@ func toolResult(fields, event Object, changed func(string) bool) (any, error) {
 		if !ok && changed(key) {
 			v, ok = event[key]
 		}
-		if !ok || v == nil {
+		if !ok || v == nil && key != "details" {
 			continue
 		}
 		var err error

@@ -320,28 +320,21 @@ func (w *World) make(_ context.Context, store *session.Store, start wire.Session
 		},
 	}
 	cfg.Retry, cfg.Compaction = w.policies()
-	holder := &session.Control{}
 	for _, def := range w.Declared {
 		for _, tool := range def.Tools {
-			cfg.Agent.Tools = append(cfg.Agent.Tools, w.tool(tool, func() *session.Control { return holder }))
+			cfg.Agent.Tools = append(cfg.Agent.Tools, w.tool(tool))
 		}
-	}
-	// The program's own tools are offered after the extensions'.
-	own := make([]*agentcore.Tool, 0, len(in.Tools))
-	for _, tool := range in.Tools {
-		own = append(own, w.tool(tool, func() *session.Control { return holder }))
-	}
-	cfg.Agent.Tools = append(own, cfg.Agent.Tools...)
-	for _, def := range w.Declared {
 		for _, c := range def.Commands {
-			cfg.Commands = append(cfg.Commands, w.command(def, c, func() *session.Control { return holder }))
+			cfg.Commands = append(cfg.Commands, w.command(def, c))
 		}
+	}
+	for _, tool := range in.Tools {
+		cfg.Agent.Tools = append(cfg.Agent.Tools, w.tool(tool))
 	}
 	s, err := session.New(cfg)
 	if err != nil {
 		return nil, err
 	}
-	*holder = *s.Control()
 	s.Agent().Subscribe(func(ctx context.Context, _ agentcore.Event) error { k.Hold(ctx); return nil })
 	return s, nil
 }
