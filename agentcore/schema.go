@@ -13,6 +13,7 @@ import (
 // Schema is a compiled JSON Schema for the arguments of a tool. Safe for concurrent use.
 type Schema struct {
 	root  *jsonschema.Schema // nil: no schema, everything is valid
+	plain *plainSchema       // nil: the schema has no short form
 	order sourceOrder
 }
 
@@ -60,7 +61,7 @@ func CompileSchema(parameters json.RawMessage) (*Schema, error) {
 	if err != nil {
 		return nil, schemaError(err)
 	}
-	s := &Schema{root: root, order: sourceOrder{properties: map[string][]string{}, types: map[string][]string{}}}
+	s := &Schema{root: root, plain: newPlainSchema(parameters), order: sourceOrder{properties: map[string][]string{}, types: map[string][]string{}}}
 	location := root.Location
 	if !strings.Contains(location, "#") {
 		location += "#"
@@ -189,6 +190,9 @@ func (s *Schema) Validate(tool string, args json.RawMessage) (json.RawMessage, e
 // valid is the short way for arguments that fit as they are: coercion leaves those alone. It reads numbers as float64,
 // which is faster; what it does not accept is looked at again with exact numbers.
 func (s *Schema) valid(args json.RawMessage) bool {
+	if s.plain != nil && s.plain.accepts(args) {
+		return true
+	}
 	var value any
 	return json.Unmarshal(args, &value) == nil && (s.root == nil || s.root.Validate(value) == nil)
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -99,6 +101,30 @@ func TestSchemaThatRefersToItself(t *testing.T) {
 		var invalid *agentcore.ValidationError
 		if _, err := s.Validate("t", json.RawMessage(`{"x":{"x":{"x":1}}}`)); !errors.As(err, &invalid) || len(invalid.Problems) == 0 {
 			t.Errorf("%s: got %v, want an error with a problem", schema, err)
+		}
+	}
+}
+
+// TestHugeNumbers holds that arguments cannot make validation slow by the size of a number.
+func TestHugeNumbers(t *testing.T) {
+	for _, schema := range []string{
+		`{"type":"object","properties":{"x":{"type":"integer","minimum":1,"multipleOf":3}},"required":["x"]}`,
+		`{"type":"object","properties":{"x":{"type":"integer"}},"required":["x"]}`,
+		`{"type":"object","properties":{"x":{"type":"string"}},"required":["x"]}`,
+	} {
+		s, err := agentcore.CompileSchema(json.RawMessage(schema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range []string{"1e999999999", "-1e-999999999", "1e309", `"1e999999999"`, `"0x` + strings.Repeat("f", 5000) + `"`} {
+			began := time.Now()
+			out, err := s.Validate("t", json.RawMessage(`{"x":`+x+`}`))
+			if err == nil && !json.Valid(out) {
+				t.Errorf("%s with %.20s gives %.40s", schema, x, out)
+			}
+			if took := time.Since(began); took > 2*time.Second {
+				t.Errorf("%s with %.20s took %s", schema, x, took)
+			}
 		}
 	}
 }
