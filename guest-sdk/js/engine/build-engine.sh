@@ -47,4 +47,4 @@ names=$(sed -n 's/^HOOK(/HOOK(/p' "$here/glue.c" | grep -o 'HOOK([0-9]*, "[a-z_]
   printf ']'
 } > roots.json
 node_modules/.bin/wasm-metadce "${features[@]}" merged.wasm --graph-file roots.json -o small.wasm > /dev/null
-node_modules/.bin/wasm-opt "${features[@]}" -O2 --strip-debug --strip-producers small.wasm -o "$out/weir-js.wasm"
+node_modules/.bin/wasm-opt "${features[@]}" -O3 --strip-debug --strip-producers small.wasm -o "$out/weir-js.wasm"

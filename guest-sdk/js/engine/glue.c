@@ -173,13 +173,36 @@ static char *text_of(js v) {
   return out;
 }
 
-/* Calls prelude.js's dispatch and frees value. */
-static char *run(u32 what, js value) {
-  js argv[2] = {qjs_new_number(ctx, what), value};
-  js v = qjs_call(ctx, dispatch, undefined, 2, argv);
+/* Calls prelude.js's dispatch and frees value and context, which may be 0. */
+static char *run_with(u32 what, js value, js context) {
+  js argv[3] = {qjs_new_number(ctx, what), value, context};
+  js v = qjs_call(ctx, dispatch, undefined, context ? 3 : 2, argv);
   qjs_free_value(ctx, argv[0]);
   qjs_free_value(ctx, value);
+  if (context) qjs_free_value(ctx, context);
   return text_of(v);
+}
+
+static char *run(u32 what, js value) { return run_with(what, value, 0); }
+
+/* Whether the bytes at p are the text. */
+static int is(const char *p, const char *text) {
+  while (*text && *p == *text) p++, text++;
+  return !*text;
+}
+
+/* Where the host's own `,"context":{…}` starts, which it writes last into every event; 0 when the event is not of that
+   form. Few policies look at it, and parsing it is most of the work for a small event. A comma and a quote in front of a
+   key cannot be part of a string, and nothing comes after the context, so that what the event tells is complete. */
+static char *context_of(char *b, u32 n) {
+  if (n < 32 || b[n - 1] != '}' || b[n - 2] != '}') return 0;
+  char *p = b + n - 3;
+  while (p > b && *p >= '0' && *p <= '9') p--;
+  if (p < b + 16 || !is(p - 11, "\"callIndex\":")) return 0;
+  for (p -= 11; p > b; p--) {
+    if (*p == ',' && p[1] == '"' && is(p, ",\"context\":{\"sessionId\":")) return p;
+  }
+  return 0;
 }
 
 /* What dispatch is asked for beside the entry points, which have the numbers 0 to 38. */
@@ -258,14 +281,21 @@ static int entry(u32 what) {
   char *b = qjs_malloc(n + 1);
   if (n) n = weir_input_read(b, 0, n);
   b[n] = 0;
-  js input;
+  js input, context = 0;
   if (*b == 'W') { /* the table view of context; JSON does not start with a letter that it could be */
     input = qjs_new_buffer(ctx, b, n);
   } else {
+    char *at = context_of(b, n);
+    if (at) {
+      enum { KEY = 11 }; /* ,"context": */
+      b[n - 1] = 0;
+      context = qjs_new_string(ctx, at + KEY);
+      at[0] = '}', at[1] = 0;
+    }
     input = qjs_new_string(ctx, b);
     qjs_free(b);
   }
-  char *s = run(what, input);
+  char *s = run_with(what, input, context);
   if (*s != '!' && qjs_job_pending(rt)) {
     qjs_free(s);
     s = run(SAY_PENDING, qjs_new_number(ctx, what));

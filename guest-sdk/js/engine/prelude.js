@@ -16,7 +16,7 @@
   const OP_CONFIG = 4, OP_MESSAGE = 5, OP_UPDATE = 6;
   const capabilities = { kv: 7, http: 8, file: 9, ui: 10, session: 11 };
   const { parse, stringify } = JSON;
-  const { getPrototypeOf } = Object;
+  const { getPrototypeOf, defineProperty, keys } = Object;
   const plain = Object.prototype;
 
   // What the source's first line says: name of the policy, files and mappings of the source map (version 3).
@@ -106,7 +106,7 @@
   // ---- what policies find around them ----
 
   const log = (level) => (...args) => void host(level, args.map((a) => (typeof a === "string" ? a : show(a))).join(" "));
-  const hidden = (name, value) => Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
+  const hidden = (name, value) => defineProperty(globalThis, name, { value, writable: true, configurable: true });
   hidden("console", { debug: log(0), trace: log(0), log: log(1), info: log(1), warn: log(2), error: log(3) });
   hidden("__weir", {
     get config() { return parse(host(OP_CONFIG)); },
@@ -172,19 +172,26 @@
 
   // ---- results ----
 
-  const nothing = (v) => v === undefined || typeof v === "function" || typeof v === "symbol";
-  // JSON of a plain object, complete or not at all.
-  const encode = (r, what, fn) => {
-    if (typeof r !== "object" || r === null) refuse(`${what} is ${shorten(show(r))}; it must be an object`, fn);
-    if (getPrototypeOf(r) !== plain) {
-      if (typeof r.then === "function") refuse(`${what} is a promise; hooks are synchronous`, fn);
-      if (Array.isArray(r)) refuse(`${what} is an array; it must be an object`, fn);
-      if (getPrototypeOf(r) !== null) refuse(`${what} is a ${r.constructor?.name || "special object"}; it must be a plain object`, fn);
-    } else if (typeof r.then === "function") refuse(`${what} is a promise; hooks are synchronous`, fn);
-    for (const k in r) {
-      if (nothing(r[k])) refuse(`${what} has a key ${k} that is ${r[k] === undefined ? "undefined" : "a " + typeof r[k]}; leave the key out`, fn);
+  // JSON of a plain object, complete or not at all. what names the value, or is the number of the entry that returned it.
+  const encode = (r, what) => {
+    if (typeof r !== "object" || r === null || getPrototypeOf(r) !== plain && getPrototypeOf(r) !== null || typeof r.then === "function") {
+      unfit(r, what);
+    }
+    const names = keys(r);
+    for (let i = 0; i < names.length; i++) {
+      const v = r[names[i]];
+      if (v === undefined || typeof v === "function" || typeof v === "symbol") unfit(r, what, names[i]);
     }
     return stringify(r);
+  };
+  const unfit = (r, what, key) => {
+    const name = typeof what === "number" ? `what ${entries[what]} returned` : what;
+    const is = typeof r !== "object" || r === null ? `is ${shorten(show(r))}; it must be an object`
+      : typeof r.then === "function" ? "is a promise; hooks are synchronous"
+      : Array.isArray(r) ? "is an array; it must be an object"
+      : key === undefined ? `is a ${r.constructor?.name || "special object"}; it must be a plain object`
+      : `has a key ${key} that is ${r[key] === undefined ? "undefined" : "a " + typeof r[key]}; leave the key out`;
+    refuse(`${name} ${is}`, handlers[what]);
   };
 
   // ---- starting and describing ----
@@ -211,7 +218,7 @@
   };
   const start = (exported) => {
     policy = exported;
-    const names = Object.keys(policy);
+    const names = keys(policy);
     for (const name of names) {
       const i = entries.indexOf(name), f = policy[name];
       if (i < 0) {
@@ -256,17 +263,34 @@
     return encode({ abi: 1, name, version, ...rest, hooks }, "describe");
   };
 
-  const call = (what, input) => {
+  // An event from its JSON. context comes apart from the rest and is parsed when somebody looks at it.
+  const event = (input, context) => {
+    if (typeof input !== "string") return new Table(input);
+    const ev = parse(input);
+    if (context !== undefined) {
+      let parsed;
+      defineProperty(ev, "context", {
+        get: () => (parsed ??= parse(context)),
+        set: (v) => void defineProperty(ev, "context", { value: v, enumerable: true, configurable: true, writable: true }),
+        enumerable: true,
+        configurable: true,
+      });
+    }
+    return ev;
+  };
+
+  const call = (what, input, context) => {
     if (what === DESCRIBE) return described();
     const f = handlers[what];
     if (!f) refuse(`the policy exports no function ${entries[what]}`);
-    const r = f(typeof input === "string" ? parse(input) : new Table(input));
+    const r = f(event(input, context));
     if (r === undefined && what < EVENTS) return "{}";
-    return encode(r, "what " + entries[what] + " returned", f);
+    return encode(r, what);
   };
 
-  return (what, value) => {
+  return (what, value, context) => {
     try {
+      if (what < META) return call(what, value, context);
       switch (what) {
         case META:
           if (value === "") refuse("the module holds no policy; `weir ext pack` puts one in");
@@ -276,7 +300,6 @@
         case EXCEPTION: return "!" + explain(value);
         case PENDING:
           return refuse((value === undefined ? "the policy" : entries[value]) + " started a promise job, which would never run; hooks are synchronous", handlers[value]);
-        default: return call(what, value);
       }
     } catch (e) {
       return "!" + explain(e);
