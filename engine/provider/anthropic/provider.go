@@ -12,6 +12,7 @@ import (
 
 	"weir/agentcore"
 	"weir/engine/provider/internal/reply"
+	"weir/engine/provider/internal/secret"
 )
 
 // API is the name of this wire in messages and session files.
@@ -103,7 +104,7 @@ func (p *Provider) Stream(ctx context.Context, req *agentcore.Request, emit func
 	case ctx.Err() != nil:
 		return r.Abort()
 	case failure != "":
-		return r.Fail(reply.Redact(failure, key))
+		return r.Fail(secret.Strip(failure, key))
 	}
 	s := stream{reply: r, key: key, hints: p.cfg.Hints}
 	return s.run(ctx, ssestream.NewStream[event](ssestream.NewDecoder(res), nil))

@@ -11,6 +11,7 @@ import (
 
 	"weir/agentcore"
 	"weir/engine/provider/internal/reply"
+	"weir/engine/provider/internal/secret"
 )
 
 // event is what we read of the events of a stream.
@@ -108,7 +109,7 @@ func (s *stream) run(ctx context.Context, events *ssestream.Stream[event]) (*age
 	if ctx.Err() != nil {
 		return s.reply.Abort()
 	}
-	return s.reply.Fail(reply.Redact(s.broken(events.Err()), s.key))
+	return s.reply.Fail(secret.Strip(s.broken(events.Err()), s.key))
 }
 
 // broken says why the stream ended before the message did.

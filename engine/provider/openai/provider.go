@@ -14,6 +14,7 @@ import (
 
 	"weir/agentcore"
 	"weir/engine/provider/internal/reply"
+	"weir/engine/provider/internal/secret"
 )
 
 // The names of the two wires in messages and session files.
@@ -113,10 +114,10 @@ func stream[E any](
 		return r.Abort()
 	}
 	if failure := c.cfg.Hints.Refusal(res, err); failure != "" {
-		return r.Fail(reply.Redact(failure, key))
+		return r.Fail(secret.Strip(failure, key))
 	}
 	return read(ctx, r, ssestream.NewStream[E](ssestream.NewDecoder(res), nil), begin(r), func(err error) string {
-		return reply.Redact(c.broken(err), key)
+		return secret.Strip(c.broken(err), key)
 	})
 }
 

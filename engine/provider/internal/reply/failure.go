@@ -12,11 +12,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"weir/engine/provider/internal/secret"
 )
 
 // maxText is how many characters of a server's words an error message repeats.
@@ -91,7 +91,10 @@ func (h Hints) HTTP(res *http.Response, body []byte) string {
 	if message == "" {
 		message = Plain(string(body))
 	}
-	return strings.TrimSpace(fmt.Sprintf("%d %s: %s", status, name, message)) + h.key(status) + retryAfter(res)
+	if key := h.key(status); key != "" {
+		message = strings.TrimSuffix(message, ".") + key
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d %s: %s", status, name, message)) + retryAfter(res)
 }
 
 func retryAfter(res *http.Response) string {
@@ -207,20 +210,7 @@ func Plain(s string) string {
 	if utf8.RuneCountInString(s) > maxText {
 		s = string([]rune(s)[:maxText]) + "…"
 	}
-	return keyLike().ReplaceAllString(s, "[key]")
-}
-
-// keyLike matches what looks like a key, masked by stars or not: some servers repeat the key that they refuse.
-var keyLike = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:sk|pk|rk|gsk|xai|nvapi|hf|key)[-_][A-Za-z0-9_*-]{6,}|\bAIza[A-Za-z0-9_-]{10,}|\bBearer [A-Za-z0-9._~+/=*-]{6,}`)
-})
-
-// Redact takes key out of text, in whole.
-func Redact(text, key string) string {
-	if len(key) < 4 {
-		return text // shorter than any key, and likely to be a part of a word
-	}
-	return strings.ReplaceAll(text, key, "[key]")
+	return secret.StripLike(s)
 }
 
 // Network is the error text for a request that got no response, or a response that broke off. What a new attempt may mend
