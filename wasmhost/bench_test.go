@@ -286,8 +286,9 @@ func BenchmarkDeadline(b *testing.B) {
 	}
 }
 
-// BenchmarkGC measures how long a goroutine that calls runtime.GC waits for it, while nothing else runs (idle) and while
-// a guest does its worst. A guest that could not be interrupted would make it wait until its deadline.
+// BenchmarkGC measures how long a goroutine that calls runtime.GC waits for it: while nothing else runs (idle), while a
+// loop in Go keeps a processor busy, and while a guest does its worst. A guest that could not be interrupted would make it
+// wait until its deadline.
 func BenchmarkGC(b *testing.B) {
 	collect := func(b *testing.B) {
 		var took []time.Duration
@@ -299,6 +300,20 @@ func BenchmarkGC(b *testing.B) {
 		report(b, took, "ns/GC")
 	}
 	b.Run("idle", collect)
+	b.Run("go-loop", func(b *testing.B) { // Go's own code, which the runtime can interrupt anywhere
+		var stop atomic.Bool
+		done := make(chan int)
+		go func() {
+			n := 0
+			for !stop.Load() {
+				n++
+			}
+			done <- n
+		}()
+		collect(b)
+		stop.Store(true)
+		<-done
+	})
 	for _, name := range []string{"spin_br", "tree_calls", "spin_fill", "spin_copy", "spin_table_fill", "spin_memory", "flood_random", "flood_stdout_lines"} {
 		b.Run(strings.ReplaceAll(name, "_", "-"), func(b *testing.B) {
 			g := benchGuest(b, "hostile/"+name, wasmhost.Limits{Timeout: time.Hour, Fuel: 1 << 50, HostCalls: 1 << 31})

@@ -1,11 +1,15 @@
 package wasmhost_test
 
 import (
+	"bytes"
 	"context"
+	"strings"
 	"testing"
 	"time"
 
 	extism "github.com/extism/go-sdk"
+
+	"weir/wasmhost"
 )
 
 // extismPlugin is a plain Extism module on the reference host. No other file imports it.
@@ -33,4 +37,24 @@ func (p extismPlugin) call(export string, input []byte) ([]byte, error) {
 		return nil, errRC
 	}
 	return out, err
+}
+
+// TestAgreesWithExtism runs a plain Extism module on both hosts: they must give the same answers and fail alike.
+func TestAgreesWithExtism(t *testing.T) {
+	wasm := wasmFile(t, "bench/policy_extism")
+	theirs := newExtism(t, wasm, 0)
+	g, err := compile(t, newHost(t, wasmhost.Config{}), wasm).NewGuest(t.Context(), wasmhost.GuestConfig{Name: "policy", Entries: []string{"tool_call"}, Limits: wasmhost.Limits{Quarantine: 100}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, input := range []string{
+		benchEvent, `{"input":{"command":"sudo rm -rf / --no-preserve-root"}}`, `{"input":{"command":""}}`, `{}`, ``, `null`, `not JSON`, `{"input":{"command":"é😀"}}`, strings.Repeat(" ", 100_000) + benchEvent,
+	} {
+		want, wantErr := theirs.call("tool_call", []byte(input))
+		var got []byte
+		_, gotErr := g.Call(t.Context(), "tool_call", wasmhost.Input{Bytes: []byte(input)}, func(b []byte) error { got = bytes.Clone(b); return nil })
+		if (wantErr == nil) != (gotErr == nil) || wantErr == nil && !bytes.Equal(got, want) {
+			t.Errorf("%.80s\nwe:   %q %v\nthey: %q %v", input, got, gotErr, want, wantErr)
+		}
+	}
 }

@@ -22,10 +22,12 @@ type Capability struct {
 
 // GuestConfig binds a module to its settings. The zero value but for Name and Entries is usable.
 type GuestConfig struct {
-	Name    string          // in errors and logs
-	Entries []string        // the exports that will be called; each must exist with the type () -> i32
-	Limits  Limits          // zero fields mean the defaults
-	Config  json.RawMessage // the guest's settings, a JSON object; nil means {}
+	Name    string   // in errors and logs
+	Entries []string // the exports that will be called; each must exist with the type () -> i32
+	// Limits of the guest; zero fields mean the defaults. Depth and Table are the module's, see [Host.Compile]: they must be
+	// zero or the same.
+	Limits Limits
+	Config json.RawMessage // the guest's settings, a JSON object; nil means {}
 	// Capabilities are the granted capabilities by name: kv, http, file, ui, session. A module that imports another one
 	// is refused.
 	Capabilities map[string]Capability
@@ -103,6 +105,16 @@ func (m *Module) newGuest(ctx context.Context, cfg GuestConfig, describing bool)
 	if err := cfg.Limits.Validate(); err != nil {
 		return nil, loadFault(cfg.Name, err)
 	}
+	// The meter wrote these two into the module.
+	for _, l := range []struct {
+		name           string
+		asked, enacted uint32
+	}{{"depth", cfg.Limits.Depth, m.key.depth}, {"table", cfg.Limits.Table, m.key.table}} {
+		if l.asked != 0 && l.asked != l.enacted {
+			return nil, loadFault(cfg.Name, fmt.Errorf("limit %s: the module was compiled with %d, not %d", l.name, l.enacted, l.asked))
+		}
+	}
+	cfg.Limits.Depth, cfg.Limits.Table = m.key.depth, m.key.table
 	if m.summary.Command {
 		return nil, loadFault(cfg.Name, errors.New("this is a WASI command (it exports _start and no _initialize); build it as a reactor (Go: -buildmode=c-shared, clang: -mexec-model=reactor)"))
 	}

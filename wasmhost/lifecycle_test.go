@@ -333,6 +333,8 @@ func TestLoadFaults(t *testing.T) {
 		{wasmhost.GuestConfig{Name: "x", Capabilities: map[string]wasmhost.Capability{"http": {}, "kv": {}, "ui": {}, "session": {}}}, `the module uses the capability "file", which is not granted; to grant it, add to its [extension.grant]: read = ["./docs"]`},
 		{wasmhost.GuestConfig{Name: "x", Capabilities: grants(), Entries: []string{"nothing"}}, `no export "nothing"`},
 		{wasmhost.GuestConfig{Name: "x", Capabilities: grants(), Entries: []string{"memory"}}, `export "memory" is a memory; an entry point is a function of type () -> i32`},
+		{wasmhost.GuestConfig{Name: "x", Capabilities: grants(), Limits: wasmhost.Limits{Depth: 1 << 20}}, "limit depth: the module was compiled with 8388608, not 1048576"},
+		{wasmhost.GuestConfig{Name: "x", Capabilities: grants(), Limits: wasmhost.Limits{Table: 5}}, "limit table: the module was compiled with 100000, not 5"},
 		{wasmhost.GuestConfig{Name: "x", Capabilities: grants(), Limits: wasmhost.Limits{Timeout: -1}}, "limit timeout: -1ns is not between"},
 	} {
 		_, err := m.NewGuest(t.Context(), c.cfg)

@@ -79,7 +79,8 @@ func (h *Host) CompileFile(ctx context.Context, name, path string, limits Limits
 }
 
 // Compile screens, validates, meters and compiles a module, or returns what an earlier call made of the same bytes. Of
-// limits it uses Module, Memory, Table and Depth. Every error is a *Fault of kind load for name. It does not keep wasm.
+// limits it uses Module, Memory, Table and Depth; the last two are written into the compiled form, and hold for all its
+// guests. Every error is a *Fault of kind load for name. It does not keep wasm.
 func (h *Host) Compile(ctx context.Context, name string, wasm []byte, limits Limits) (*Module, error) {
 	if err := limits.Validate(); err != nil {
 		return nil, loadFault(name, err)

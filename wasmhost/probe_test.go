@@ -67,7 +67,10 @@ func newProbe(t testing.TB, hostCfg wasmhost.Config, cfg wasmhost.GuestConfig) *
 
 func probeOn(t testing.TB, h *wasmhost.Host, cfg wasmhost.GuestConfig) *probe {
 	t.Helper()
-	m := compile(t, h, wasmFile(t, "wat/probe"))
+	m, err := h.Compile(t.Context(), "probe", wasmFile(t, "wat/probe"), cfg.Limits)
+	if err != nil {
+		t.Fatal(err)
+	}
 	p := &probe{ops: map[string]uint64{"end": 0, "emit": 1, "save": 2, "return": 3, "store": 4, "grow": 5, "trap": 6, "spin": 7, "fill": 8, "deep": 9, "count": 10}}
 	for i, f := range m.Summary().Imports {
 		p.ops[f.Name] = 16 + uint64(i)
