@@ -5,10 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
-	"strings"
-	"sync"
-	"unicode/utf8"
 
 	"weir/agentcore"
 	"weir/engine/wire"
@@ -34,12 +30,6 @@ type BashResult struct {
 	Truncated      bool   `json:"truncated"`
 	FullOutputPath string `json:"fullOutputPath,omitempty"`
 }
-
-// How much of an output is kept, from its end: the limits of the reference's bash tool.
-const (
-	maxOutputBytes = 50 << 10
-	maxOutputLines = 2000
-)
 
 // ErrNoBash says that the session runs no commands.
 var ErrNoBash = errors.New("this session cannot run commands: no shell is configured")
@@ -80,13 +70,14 @@ func (s *Session) ExecuteBash(ctx context.Context, command string, opts BashOpti
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	t := &task{cancel}
 	s.mu.Lock()
-	s.commands[&cancel] = true
+	s.commands[t] = true
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		delete(s.commands, &cancel)
+		delete(s.commands, t)
 	}()
 	shell := command
 	if s.cfg.ShellPrefix != "" {
@@ -94,14 +85,12 @@ func (s *Session) ExecuteBash(ctx context.Context, command string, opts BashOpti
 	}
 	out := &output{session: s, opts: opts}
 	code, err := run.Exec(ctx, shell, s.cwd, out.write)
-	result := &BashResult{Cancelled: ctx.Err() != nil}
-	result.Output, result.Truncated = out.tail()
+	result, failed := out.finish()
+	result.Cancelled = ctx.Err() != nil
 	switch {
 	case result.Cancelled:
-	case err != nil:
-		return nil, err
-	case out.failed != nil:
-		return nil, out.failed
+	case err != nil || failed != nil:
+		return nil, errors.Join(err, failed)
 	default:
 		result.ExitCode = &code
 	}
@@ -112,8 +101,8 @@ func (s *Session) ExecuteBash(ctx context.Context, command string, opts BashOpti
 func (s *Session) AbortBash() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for cancel := range s.commands {
-		(*cancel)(agentcore.ErrAborted)
+	for t := range s.commands {
+		t.cancel(agentcore.ErrAborted)
 	}
 }
 
@@ -172,91 +161,4 @@ func (s *Session) flushCommands() error {
 		errs = append(errs, s.addCommand(m))
 	}
 	return errors.Join(errs...)
-}
-
-// escapes are terminal control sequences: CSI, OSC, and the two-byte ones (ECMA-48).
-var escapes = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\^_])")
-})
-
-// output collects what a command writes.
-type output struct {
-	session *Session
-	opts    BashOptions
-
-	mu     sync.Mutex
-	part   []byte // bytes of a character that is not complete
-	text   strings.Builder
-	cut    bool
-	failed error // of a subscriber
-}
-
-// write takes a piece as it comes, cleaned of control sequences and carriage returns, and passes it on.
-func (o *output) write(data []byte) {
-	o.mu.Lock()
-	data = append(o.part, data...)
-	whole := len(data)
-	for back := 1; back < utf8.UTFMax && back <= len(data); back++ {
-		if b := data[len(data)-back]; utf8.RuneStart(b) {
-			if !utf8.FullRune(data[len(data)-back:]) {
-				whole = len(data) - back
-			}
-			break
-		}
-	}
-	o.part = append([]byte(nil), data[whole:]...)
-	text := escapes().ReplaceAllString(strings.ToValidUTF8(string(data[:whole]), "\uFFFD"), "")
-	text = strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || r >= ' ' && r != 0x7f {
-			return r
-		}
-		return -1
-	}, text)
-	o.keep(text)
-	o.mu.Unlock()
-	if o.opts.OnChunk != nil {
-		o.opts.OnChunk(text)
-	}
-	if err := o.session.emit(&BashExecutionUpdate{ID: o.opts.ID, Delta: text}); err != nil {
-		o.mu.Lock()
-		o.failed = err
-		o.mu.Unlock()
-	}
-}
-
-// keep bounds what is held of an output that does not end.
-func (o *output) keep(text string) {
-	if o.text.Len()+len(text) > 4*maxOutputBytes {
-		held := o.text.String()
-		held = held[max(0, len(held)-2*maxOutputBytes):]
-		o.text.Reset()
-		o.text.WriteString(held)
-		o.cut = true
-	}
-	o.text.WriteString(text)
-}
-
-// tail is the end of the output, in whole lines where it is cut.
-func (o *output) tail() (text string, truncated bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	text = o.text.String()
-	truncated = o.cut
-	if len(text) > maxOutputBytes {
-		text, truncated = text[len(text)-maxOutputBytes:], true
-		if _, rest, ok := strings.Cut(text, "\n"); ok && rest != "" {
-			text = rest
-		}
-		text = strings.ToValidUTF8(text, "")
-	}
-	lines := strings.SplitAfter(text, "\n")
-	if n := len(lines); n > maxOutputLines {
-		if lines[n-1] == "" {
-			n--
-		}
-		if n > maxOutputLines {
-			return strings.Join(lines[n-maxOutputLines:], ""), true
-		}
-	}
-	return text, truncated
 }

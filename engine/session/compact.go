@@ -136,21 +136,17 @@ type compaction struct {
 // of session_compact_failed before the error is returned. The errors are those above, what the provider failed with, and
 // those of the store.
 func (s *Session) Compact(ctx context.Context, instructions string) (*CompactionResult, error) {
-	if err := s.Abort(ctx); err != nil {
+	work, done, err := s.takeOver(ctx)
+	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	s.setCancel(&s.cancelManual, cancel)
-	defer s.setCancel(&s.cancelManual, nil)
+	defer done()
 	c := &compaction{session: s, reason: CompactManual, instructions: instructions}
 	var result *CompactionResult
-	err := s.emit(&CompactionStart{Reason: CompactManual})
-	if err == nil {
-		result, err = c.manual(ctx)
+	if err = s.emit(&CompactionStart{Reason: CompactManual}); err == nil {
+		result, err = c.manual(work)
 	}
-	// Subscribers may submit prompts when it has ended.
-	s.setCancel(&s.cancelManual, nil)
+	done() // subscribers may submit prompts when it has ended
 	if err == nil {
 		return result, s.emit(&CompactionEnd{Reason: CompactManual, Result: result})
 	}
@@ -162,11 +158,16 @@ func (s *Session) Compact(ctx context.Context, instructions string) (*Compaction
 	return nil, errors.Join(err, c.fail(ctx, text, aborted))
 }
 
-func (s *Session) setCancel(which *context.CancelCauseFunc, cancel context.CancelCauseFunc) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	*which = cancel
-	s.wakeIdle()
+// takeOver aborts what is under way until a compaction by hand has the session to itself.
+func (s *Session) takeOver(ctx context.Context) (work context.Context, done func(), err error) {
+	for {
+		if err := s.Abort(ctx); err != nil {
+			return nil, nil, err
+		}
+		if work, done, ok := s.beginIf(ctx, &s.manual, s.isIdle); ok {
+			return work, done, nil
+		}
+	}
 }
 
 func (c *compaction) manual(ctx context.Context) (*CompactionResult, error) {
@@ -332,10 +333,8 @@ func (s *Session) autoCompact(ctx context.Context, reason CompactionReason, will
 	if err := s.emit(&CompactionStart{Reason: reason}); err != nil {
 		return false, err
 	}
-	work, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	s.setCancel(&s.cancelAuto, cancel)
-	defer s.setCancel(&s.cancelAuto, nil)
+	work, done := s.begin(ctx, &s.auto)
+	defer done()
 	c := &compaction{session: s, reason: reason, willRetry: willRetry}
 	result, err := c.perform(work, p, branch)
 	switch {

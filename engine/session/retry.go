@@ -84,21 +84,15 @@ func (s *Session) prepareRetry(ctx context.Context, a *agentcore.AssistantMessag
 		return false, err
 	}
 	s.dropLast()
-	pause, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	s.mu.Lock()
-	s.cancelRetry = cancel
-	s.mu.Unlock()
+	pause, done := s.begin(ctx, &s.pause)
 	slept := sleep(pause, delay)
-	s.mu.Lock()
-	s.cancelRetry = nil
-	if !slept {
-		s.retries = 0
-	}
-	s.mu.Unlock()
+	done()
 	if slept {
 		return true, nil
 	}
+	s.mu.Lock()
+	s.retries = 0
+	s.mu.Unlock()
 	return false, s.emit(&AutoRetryEnd{Attempt: attempt, FinalError: "Retry cancelled"})
 }
 

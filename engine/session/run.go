@@ -60,7 +60,7 @@ func (s *Session) takePrompt(ctx context.Context, text string, opts *PromptOptio
 		return nil, nil
 	}
 	s.mu.Lock()
-	compacting, streaming := s.cancelManual != nil, s.active
+	compacting, streaming := s.manual != nil, s.active
 	s.mu.Unlock()
 	if compacting {
 		return nil, ErrCompacting
@@ -180,9 +180,13 @@ func (s *Session) opening(ctx context.Context, text string, images []*agentcore.
 // run is one activity of the session, from the first run of the agent until it has settled.
 func (s *Session) run(ctx context.Context, messages []*agentcore.Message) error {
 	s.mu.Lock()
-	if s.active {
+	switch {
+	case s.active:
 		s.mu.Unlock()
 		return ErrStreaming
+	case s.manual != nil:
+		s.mu.Unlock()
+		return ErrCompacting
 	}
 	s.active = true
 	s.mu.Unlock()

@@ -37,6 +37,8 @@ type Config struct {
 	// Bash runs the user's commands; nil refuses them. ShellPrefix is put before each, on a line of its own.
 	Bash        wire.BashOperations
 	ShellPrefix string
+	// OutputDir is where the whole output of a command goes that is too long to be kept in the session; "" is os.TempDir.
+	OutputDir string
 	// Start tells extensions why the session is there; the zero value is a startup.
 	Start wire.SessionStartEvent
 	// OnError hears of failures that have no caller: a command's, a message's that an extension sent in the background. nil:
@@ -101,11 +103,11 @@ type Session struct {
 	// overflowTried is the guard of the overflow recovery: one attempt, until a user message or a good response.
 	overflowTried bool
 	compaction    CompactionSettings
-	// cancel ends what is under way; nil when it is not.
-	cancelManual, cancelAuto, cancelSummary, cancelRetry context.CancelCauseFunc
-	commands                                             map[*context.CancelCauseFunc]bool
-	asking                                               int // questions to a person under way
-	asked                                                wire.UIPromptEvent
+	// What is under way; nil when it is not.
+	manual, auto, branching, pause *task
+	commands                       map[*task]bool
+	asking                         int // questions to a person under way
+	asked                          wire.UIPromptEvent
 }
 
 // New makes a session on a store, restores what the store holds, and notes model and thinking level in it. Extensions hear of
@@ -129,7 +131,7 @@ func New(cfg Config) (*Session, error) {
 	}
 	s := &Session{
 		cfg: cfg, store: cfg.Store, cwd: cfg.CWD, logger: cfg.Logger, retry: DefaultRetry(), compaction: DefaultCompaction(),
-		commands: map[*context.CancelCauseFunc]bool{},
+		commands: map[*task]bool{},
 	}
 	if s.cwd == "" {
 		s.cwd = cfg.Store.Header().CWD
@@ -292,13 +294,13 @@ func (s *Session) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return State{
-		Streaming: s.active, Compacting: s.compacting(), Idle: s.isIdle(), Retrying: s.cancelRetry != nil, RetryAttempt: s.retries,
+		Streaming: s.active, Compacting: s.compacting(), Idle: s.isIdle(), Retrying: s.pause != nil, RetryAttempt: s.retries,
 	}
 }
 
 // compacting and isIdle are called with s.mu held.
 func (s *Session) compacting() bool {
-	return s.cancelManual != nil || s.cancelAuto != nil || s.cancelSummary != nil
+	return s.manual != nil || s.auto != nil || s.branching != nil
 }
 
 func (s *Session) isIdle() bool { return !s.active && !s.compacting() }
@@ -344,23 +346,55 @@ func (s *Session) Abort(ctx context.Context) error {
 }
 
 // AbortRetry ends the pause before a retry; the session settles.
-func (s *Session) AbortRetry() { s.end(&s.cancelRetry) }
+func (s *Session) AbortRetry() { s.abort(&s.pause) }
 
 // AbortCompaction ends a compaction without effect.
 func (s *Session) AbortCompaction() {
-	s.end(&s.cancelManual)
-	s.end(&s.cancelAuto)
+	s.abort(&s.manual)
+	s.abort(&s.auto)
 }
 
 // AbortBranchSummary ends the summary of a branch; the session stays where it is.
-func (s *Session) AbortBranchSummary() { s.end(&s.cancelSummary) }
+func (s *Session) AbortBranchSummary() { s.abort(&s.branching) }
 
-func (s *Session) end(cancel *context.CancelCauseFunc) {
+// task is something under way that can be ended.
+type task struct{ cancel context.CancelCauseFunc }
+
+// begin puts a task in its place and gives the context that ends with it. done takes it away again, if no other has taken
+// the place since.
+func (s *Session) begin(ctx context.Context, place **task) (_ context.Context, done func()) {
+	ctx, done, _ = s.beginIf(ctx, place, func() bool { return true })
+	return ctx, done
+}
+
+// beginIf is begin if allowed, which is called with s.mu held, says so.
+func (s *Session) beginIf(ctx context.Context, place **task, allowed func() bool) (_ context.Context, done func(), ok bool) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	t := &task{cancel}
 	s.mu.Lock()
-	c := *cancel
+	defer s.mu.Unlock()
+	if !allowed() {
+		cancel(nil)
+		return nil, nil, false
+	}
+	*place = t
+	return ctx, func() {
+		cancel(nil)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if *place == t {
+			*place = nil
+			s.wakeIdle()
+		}
+	}, true
+}
+
+func (s *Session) abort(place **task) {
+	s.mu.Lock()
+	t := *place
 	s.mu.Unlock()
-	if c != nil {
-		c(agentcore.ErrAborted)
+	if t != nil {
+		t.cancel(agentcore.ErrAborted)
 	}
 }
 

@@ -50,10 +50,8 @@ func (s *Session) Navigate(ctx context.Context, target string, opts NavigateOpti
 		return Navigated{}, &EntryError{ID: target}
 	}
 	left, ancestor := s.leftBehind(target)
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	s.setCancel(&s.cancelSummary, cancel)
-	defer s.setCancel(&s.cancelSummary, nil)
+	ctx, done := s.begin(ctx, &s.branching)
+	defer done()
 	out, err := ask[wire.SessionBeforeOutcome](ctx, s.cfg.Extensions, wire.SessionBeforeTreeEvent{Preparation: wire.TreePreparation{
 		TargetID: target, OldLeafID: oldLeaf, CommonAncestorID: ancestor, EntriesToSummarize: entryJSON(left), UserWantsSummary: opts.Summarize,
 		CustomInstructions: opts.Instructions, ReplaceInstructions: opts.Replace, Label: opts.Label,
