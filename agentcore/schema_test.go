@@ -38,6 +38,13 @@ func TestTables(t *testing.T) {
 	if path == "" {
 		t.Skipf("no tables in %s", conformanceDir())
 	}
+	checkValidation(t, path)
+	t.Run("extra", func(t *testing.T) {
+		checkValidation(t, filepath.Join(ownConformance, "extra", "tables", "validation.json"))
+	})
+}
+
+func checkValidation(t *testing.T, path string) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
