@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"runtime"
 	"strings"
 	"testing"
@@ -253,6 +254,43 @@ func TestToolIgnoresCancellation(t *testing.T) {
 		if got := only(lines(), "tool"); len(got) != 2 {
 			t.Errorf("the orphan was heard of in the next run: %q", got)
 		}
+	})
+}
+
+// TestOrphanIsJoinedWithItsUpdates holds that deliveries that an orphan began are done before its end is told, and that a
+// panic of OnOrphan harms nobody.
+func TestOrphanIsJoinedWithItsUpdates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		deaf := tool("deaf", func(_ context.Context, _ string, _ json.RawMessage, update func(*agentcore.ToolResult)) (*agentcore.ToolResult, error) {
+			update(textResult("1"))
+			time.Sleep(time.Hour)
+			return nil, nil
+		})
+		a := newAgent(t, agentcore.Config{
+			Provider: stream(calls("deaf"), says("x")), Tools: []*agentcore.Tool{deaf},
+			OnOrphan: func(*agentcore.OrphanError) { panic("boom") }, Logger: slog.New(slog.DiscardHandler),
+		})
+		delivered := false
+		a.Subscribe(func(_ context.Context, ev agentcore.Event) error {
+			switch ev.Type() {
+			case agentcore.EventToolExecutionUpdate:
+				time.Sleep(time.Minute)
+				delivered = true
+			case agentcore.EventToolExecutionEnd:
+				if !delivered {
+					t.Error("the end was told before the update was delivered")
+				}
+			}
+			return nil
+		})
+		time.AfterFunc(time.Second, a.Abort)
+		if err := a.PromptText(t.Context(), "go"); err != nil {
+			t.Fatal(err)
+		}
+		if !delivered {
+			t.Error("the update was not delivered")
+		}
+		time.Sleep(time.Hour)
 	})
 }
 

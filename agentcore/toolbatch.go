@@ -279,6 +279,7 @@ func (b *batch) await(running []*execution) error {
 				open--
 				x.open = false
 				orphan := b.orphan(x)
+				fail(x.join()) // what it reported in time is still being told
 				if failure == nil {
 					x.outcome.result, x.outcome.isError = errorResult(orphan.Error()), true
 					fail(b.run.emitEnd(&x.outcome))
@@ -300,7 +301,9 @@ func (b *batch) orphan(x *execution) *OrphanError {
 	cfg.Logger.Warn("a tool ignores its cancelled context; its run goes on without it",
 		"tool", orphan.ToolName, "call", orphan.ToolCallID, "waited", orphan.Waited)
 	if cfg.OnOrphan != nil {
-		cfg.OnOrphan(orphan)
+		if _, err := callHook(func() (struct{}, error) { cfg.OnOrphan(orphan); return struct{}{}, nil }); err != nil {
+			cfg.Logger.Error("OnOrphan failed", "error", err)
+		}
 	}
 	return orphan
 }

@@ -131,14 +131,18 @@ func (x *execution) delivered(err error) {
 	x.updates.Done()
 }
 
-// finish waits for the deliveries of updates, asks the hook and tells the end.
-func (x *execution) finish(result *ToolResult, err error) error {
+// join waits for the deliveries of updates. Its error is the first of a listener.
+func (x *execution) join() error {
 	x.updates.Wait()
 	x.mu.Lock()
-	updateErr := x.updateErr
-	x.mu.Unlock()
-	if updateErr != nil {
-		return updateErr
+	defer x.mu.Unlock()
+	return x.updateErr
+}
+
+// finish waits for the deliveries of updates, asks the hook and tells the end.
+func (x *execution) finish(result *ToolResult, err error) error {
+	if err := x.join(); err != nil {
+		return err
 	}
 	if x.batch.closed.Load() {
 		return nil
