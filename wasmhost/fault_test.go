@@ -185,3 +185,22 @@ func TestUnknownEntry(t *testing.T) {
 	}
 	p.do(t, op("count", 1))
 }
+
+// TestPanicInDecode: an instance that a call did not come back from is not used again.
+func TestPanicInDecode(t *testing.T) {
+	p := newProbe(t, wasmhost.Config{}, wasmhost.GuestConfig{})
+	p.do(t, op("count", 5))
+	func() {
+		defer func() {
+			if r := recover(); r != "decode" {
+				t.Errorf("recovered %v", r)
+			}
+		}()
+		_, err := p.Call(t.Context(), "call", wasmhost.Input{}, func([]byte) error { panic("decode") })
+		t.Errorf("it returned %v", err)
+	}()
+	out, stats, err := p.try(t, op("count", 1))
+	if err != nil || !stats.Fresh || words(t, out)[0] != 1 {
+		t.Errorf("the next call: %v, fresh %v, %v", out, stats.Fresh, err)
+	}
+}

@@ -186,7 +186,14 @@ func (g *Guest) Call(ctx context.Context, export string, input Input, decode fun
 			return Stats{}, g.fault(export, KindDeadline, cancelled(ctx))
 		}
 	}
-	defer func() { g.turn <- struct{}{} }()
+	// An instance that a call does not come back from (a panic or Goexit in code of the caller's) is not used again either.
+	var running *instance
+	defer func() {
+		if running != nil {
+			g.discard(ctx, running)
+		}
+		g.turn <- struct{}{}
+	}()
 	if g.closed {
 		return Stats{}, ErrClosed
 	}
@@ -206,22 +213,25 @@ func (g *Guest) Call(ctx context.Context, export string, input Input, decode fun
 			return Stats{}, g.faulted(ctx, err)
 		}
 	}
-	stats, err := g.in.run(ctx, entry, input, decode)
+	running, g.in = g.in, nil
+	stats, err := running.run(ctx, entry, input, decode)
 	stats.Fresh = fresh
-	if err == nil {
-		g.row = 0
-		return stats, nil
+	if err != nil {
+		return stats, g.faulted(ctx, err)
 	}
-	err = g.faulted(ctx, err)
-	in := g.in
-	g.in = nil
-	if cerr := in.close(ctx); cerr != nil {
-		g.logger.Error("closing a faulted instance", "error", cerr)
+	running, g.in = nil, running
+	g.row = 0
+	return stats, nil
+}
+
+// discard closes an instance after a fault, and starts on the next one if that takes long.
+func (g *Guest) discard(ctx context.Context, in *instance) {
+	if err := in.close(ctx); err != nil {
+		g.logger.Error("closing a faulted instance", "error", err)
 	}
 	if in.slow && g.row < g.limits.Quarantine {
 		g.prepareSpare()
 	}
-	return stats, err
 }
 
 // inside says whether ctx comes from a host call of this guest.
