@@ -25,7 +25,8 @@
 //	argv        its words: quotes, escapes, braces, ~, constant variables and constant substitutions resolved. [] for a
 //	            redirection or an assignment that stands alone
 //	dynamic     true when a word, an assignment or a target below is not known before it runs; absent otherwise
-//	unknown     indexes of the words of argv that are not known: they stand there as the text has them
+//	unknown     indexes of the words of argv that are not known: they stand there as the text has them; {} stands for those
+//	            that xargs and find will add
 //	globs       indexes of the words that hold an unquoted *, ? or [, which the shell would expand
 //	assigns     [{name, value, dynamic?}] before the command, or alone
 //	redirects   [{op, fd?, target, dynamic?}]: op as in the text (> >> < <> >| &> &>> <& >& << <<< …), fd -1 when it is a variable

@@ -120,6 +120,10 @@ func (f *secretFinder) at(i int, table *[128][]format) int {
 	if end := f.base64Block(i); end > i {
 		return end
 	}
+	if end := f.telegram(i); end > i {
+		f.add(i, end, "telegram-token")
+		return end
+	}
 	if start, end, ok := f.urlPassword(i); ok {
 		f.add(start, end, "url-credentials")
 		return end
@@ -158,6 +162,26 @@ func (f *secretFinder) format(i int, m format) int {
 	return end
 }
 
+// telegram is a bot's token: a number, a colon, 35 characters that begin with AA.
+func (f *secretFinder) telegram(i int) int {
+	t := f.text
+	j := i
+	for j < len(t) && t[j] >= '0' && t[j] <= '9' {
+		j++
+	}
+	if j-i < 8 || j-i > 10 || !strings.HasPrefix(t[j:], ":AA") {
+		return i
+	}
+	end := j + 1
+	for end < len(t) && end-j <= 60 && dashed.has(t[end]) {
+		end++
+	}
+	if n := end - j - 1; n < 32 || n > 40 {
+		return i
+	}
+	return end
+}
+
 // pem is a private key block. Public keys and certificates are not secret.
 func (f *secretFinder) pem(i int) int {
 	line, _, _ := strings.Cut(f.text[i:], "\n")
@@ -184,7 +208,7 @@ func (f *secretFinder) base64Block(i int) int {
 	}
 	end, run := i, 0
 	for end < len(t) {
-		if base64s.has(t[end]) {
+		if c := t[end]; base64s.has(c) && c != '_' && c != '-' {
 			run++
 			end++
 			continue
@@ -285,7 +309,10 @@ func secretName(name string) bool {
 			return !strings.HasSuffix(n, "tokens")
 		}
 	}
-	return strings.HasSuffix(n, "_pwd") || strings.HasSuffix(n, "_pass")
+	if n == "sig" || strings.HasSuffix(n, "signature") {
+		return true
+	}
+	return strings.HasSuffix(n, "_key") || strings.HasSuffix(n, "_auth") || n == "auth" || strings.HasSuffix(n, "_pwd") || strings.HasSuffix(n, "_pass")
 }
 
 // placeholder says whether a value stands for one.

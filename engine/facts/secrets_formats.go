@@ -12,6 +12,7 @@ const (
 	dotted           // dashed and .
 	base64s          // letters, digits, + / = - _
 	urlPath          // dashed and / + =
+	visible          // all but blanks, quotes and commas
 )
 
 func (a alphabet) has(c byte) bool {
@@ -30,6 +31,8 @@ func (a alphabet) has(c byte) bool {
 		return letter || digit || c == '_' || c == '-'
 	case dotted:
 		return letter || digit || c == '_' || c == '-' || c == '.'
+	case visible:
+		return c > ' ' && c < 0x7f && c != '"' && c != '\'' && c != '`' && c != ','
 	default:
 		return letter || digit || c == '_' || c == '-' || c == '/' || c == '+' || c == '='
 	}
@@ -70,6 +73,7 @@ func formats() []format {
 		{"atlassian-token", "ATATT3", urlPath, 60, 0}, {"postman-key", "PMAK-", dashed, 40, 0}, {"square-token", "sq0atp-", dashed, 22, 0},
 		{"supabase-key", "sbp_", hexes, 40, 0}, {"age-key", "AGE-SECRET-KEY-1", capital, 50, 0}, {"tailscale-key", "tskey-", dashed, 24, 0},
 		{"onepassword-token", "ops_eyJ", base64s, 60, 0}, {"pulumi-token", "pul-", hexes, 40, 40}, {"cloudflare-key", "v1.0-", dashed, 140, 0},
+		{"heroku-key", "HRKU-", dashed, 36, 0}, {"django-secret", "django-insecure-", visible, 30, 0},
 		{"private-key", "LS0tLS1CRUdJTi", base64s, 80, 0}, {"jwt", "eyJ", dotted, 60, 0},
 	}
 }

@@ -262,7 +262,7 @@ func (w *walker) run(f *frame, c Command, in stream) text {
 	}
 	name, args := c.Argv[0].Text, c.Argv[1:]
 	if fn, ok := f.funcs[name]; ok {
-		return w.callFunction(f, name, fn, args, in)
+		return w.callFunction(f, at, name, fn, args, in)
 	}
 	base := path.Base(name)
 	if spec, ok := wrapper(base); ok {
@@ -291,6 +291,25 @@ func (w *walker) run(f *frame, c Command, in stream) text {
 	case "awk", "gawk", "mawk", "nawk":
 		w.mark(at, CodeOther)
 		return text{}
+	case "make", "gmake", "just", "task", "rake", "ninja":
+		w.mark(at, CodeFile)
+		for i := range args {
+			switch args[i].Text {
+			case "-", "/dev/stdin", "-f-", "--file=-":
+				w.mark(at, CodeOther)
+			}
+		}
+		return text{}
+	case "emacs", "vim", "vi", "nvim", "ex", "ed", "gdb", "expect", "sqlite3", "m4":
+		for i := range args {
+			if a := args[i].Text; len(a) > 1 && (a[0] == '-' || a[0] == '+') && a != "--version" {
+				w.mark(at, CodeOther)
+			}
+		}
+		return text{}
+	case "git":
+		w.git(f, at, args)
+		return text{}
 	case "at", "batch", "crontab":
 		if in.known && in.from != StdinNone && base != "crontab" {
 			return w.code(f, at, base, []Word{{Text: in.s}}, stream{})
@@ -300,7 +319,18 @@ func (w *walker) run(f *frame, c Command, in stream) text {
 	return w.builtin(f, base, args, in)
 }
 
-func (w *walker) callFunction(f *frame, name string, fn function, args []Word, in stream) text {
+func (w *walker) callFunction(f *frame, at int, name string, fn function, args []Word, in stream) text {
+	level := "function " + name
+	again := 0
+	for _, in := range f.in {
+		if in == level {
+			again++
+		}
+	}
+	if again > 1 { // it calls itself: how often is not known
+		w.mark(at, CodeUnknown)
+		return text{}
+	}
 	w.texts++
 	defer func() { w.texts-- }()
 	if w.texts > maxTexts {
@@ -310,7 +340,7 @@ func (w *walker) callFunction(f *frame, name string, fn function, args []Word, i
 	oldArgs, oldSrc := f.args, f.src
 	f.args, f.src = args, fn.src
 	defer func() { f.args, f.src = oldArgs, oldSrc }()
-	defer f.inside("function " + name)()
+	defer f.inside(level)()
 	return w.stmt(f, fn.body, in)
 }
 
@@ -328,7 +358,7 @@ func operands(args []Word) []Word {
 // shell is a shell that is run: -c TEXT, a script, or what comes on standard input.
 func (w *walker) shell(f *frame, at int, base string, args []Word, in stream) text {
 	sub := f.fork()
-	sub.args, sub.funcs = nil, nil
+	sub.args, sub.funcs, sub.zero = nil, nil, nil
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
@@ -353,8 +383,8 @@ func (w *walker) shell(f *frame, at int, base string, args []Word, in stream) te
 				if len(rest) == 0 {
 					return text{}
 				}
-				if len(rest) > 2 {
-					sub.args = rest[2:]
+				if len(rest) > 1 {
+					sub.zero, sub.args = &rest[1], rest[2:]
 				}
 				return w.code(sub, at, base+" -c", rest[:1], in)
 			}
@@ -445,6 +475,84 @@ func (w *walker) otherCode(at int, args []Word, in stream) {
 	w.mark(at, code)
 }
 
+// git follows the texts that git hands to a shell: settings of -c that are commands, and those of some subcommands (git-config(1),
+// git-submodule(1), git-rebase(1), git-bisect(1), git-filter-branch(1)).
+func (w *walker) git(f *frame, at int, args []Word) {
+	i := 0
+	for i < len(args) && strings.HasPrefix(args[i].Text, "-") {
+		switch args[i].Text {
+		case "-c":
+			if i+1 < len(args) {
+				w.gitSetting(f, at, args[i+1])
+			}
+			i++
+		case "-C", "--git-dir", "--work-tree", "--namespace", "--exec-path":
+			i++
+		}
+		i++
+	}
+	if i >= len(args) {
+		return
+	}
+	rest := args[i+1:]
+	switch args[i].Text {
+	case "submodule":
+		for j := range rest {
+			if rest[j].Text == "foreach" {
+				if text := operands(rest[j+1:]); len(text) > 0 {
+					w.code(f.fork(), at, "git submodule foreach", text, stream{})
+				}
+				return
+			}
+		}
+	case "bisect":
+		if len(rest) > 1 && rest[0].Text == "run" {
+			w.mark(at, CodeKnown)
+			w.again(f.fork(), "git bisect run", rest[1:], stream{})
+		}
+	case "rebase", "filter-branch", "difftool", "mergetool":
+		for j := 0; j < len(rest); j++ {
+			name, value, joined := strings.Cut(rest[j].Text, "=")
+			switch name {
+			case "-x", "--exec", "--tree-filter", "--index-filter", "--msg-filter", "--env-filter", "--commit-filter", "--parent-filter", "--tag-name-filter", "--extcmd":
+			default:
+				continue
+			}
+			text := Word{Text: value, Dynamic: rest[j].Dynamic}
+			if !joined {
+				if j++; j == len(rest) {
+					return
+				}
+				text = rest[j]
+			}
+			w.code(f.fork(), at, "git "+args[i].Text+" "+name, []Word{text}, stream{})
+		}
+	}
+}
+
+// gitSetting follows NAME=COMMAND where git runs the value.
+func (w *walker) gitSetting(f *frame, at int, word Word) {
+	name, value, ok := strings.Cut(word.Text, "=")
+	name = strings.ToLower(name)
+	if !ok {
+		return
+	}
+	if strings.HasPrefix(name, "alias.") || name == "credential.helper" {
+		if value, ok = strings.CutPrefix(value, "!"); !ok {
+			return
+		}
+	} else {
+		switch name {
+		case "core.editor", "core.pager", "core.sshcommand", "core.fsmonitor", "core.askpass", "sequence.editor", "diff.external", "gpg.program", "interactive.difffilter":
+		default:
+			if !strings.HasSuffix(name, ".cmd") && !strings.HasSuffix(name, ".textconv") && !strings.HasSuffix(name, ".clean") && !strings.HasSuffix(name, ".smudge") && !strings.HasPrefix(name, "pager.") {
+				return
+			}
+		}
+	}
+	w.code(f.fork(), at, "git -c "+name, []Word{{Text: value, Dynamic: word.Dynamic}}, stream{})
+}
+
 // find follows -exec and its kin, and fd's -x.
 func (w *walker) find(f *frame, at int, by string, args []Word) text {
 	for i := 0; i < len(args); i++ {
@@ -467,6 +575,9 @@ func (w *walker) find(f *frame, at int, by string, args []Word) text {
 				word.Dynamic = true
 			}
 			argv = append(argv, word)
+		}
+		if by != "find" && !slices.ContainsFunc(argv, func(w Word) bool { return w.Dynamic }) {
+			argv = append(argv, Word{Text: "{}", Dynamic: true}) // fd adds what it found at the end
 		}
 		w.mark(at, CodeKnown)
 		w.again(f.fork(), by+" "+flag, argv, stream{})

@@ -50,6 +50,7 @@ type frame struct {
 	funcs map[string]function
 	files map[string]text // that the text wrote itself
 	args  []Word          // positional parameters
+	zero  *Word           // $0, where a shell was given one
 	in    []string
 	cwd   string
 	lost  bool // cwd is not known

@@ -370,6 +370,9 @@ func (x *expander) lookup(name string, index syntax.ArithmExpr) (got text, set b
 		n := int(name[0] - '0')
 		switch {
 		case n == 0:
+			if x.f.zero != nil {
+				return text{x.f.zero.Text, !x.f.zero.Dynamic}, true
+			}
 			return text{}, true
 		case n > len(x.f.args):
 			return text{"", true}, false

@@ -26,7 +26,7 @@ func wrapper(name string) (wrap, bool) {
 		return wrap{letters: "uC", longs: " --unset --chdir ", assigns: true, inline: " -S --split-string "}, true
 	case "command":
 		return wrap{off: " -v -V "}, true
-	case "builtin", "nohup", "setsid", "busybox", "toybox", "fakeroot", "unbuffer", "torsocks", "proxychains", "proxychains4", "ccache", "dbus-run-session", "catchsegv", "noglob":
+	case "builtin", "nohup", "setsid", "busybox", "toybox", "fakeroot", "unbuffer", "torsocks", "proxychains", "proxychains4", "ccache", "dbus-run-session", "catchsegv", "noglob", "proot", "firejail", "prlimit", "dotenv":
 		return wrap{}, true
 	case "exec":
 		return wrap{letters: "a"}, true
