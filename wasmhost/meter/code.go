@@ -23,12 +23,9 @@ func (w *rewriter) code() ([]byte, *wasmbin.Error) {
 	}
 	w.helpers.index(helper{kind: helperSlow})
 	out := make([]byte, 0, r.Len()+r.Len()/2)
-	for i := range n {
-		if r.Err() != nil {
-			break
-		}
-		size := r.Count("body bytes", 1)
-		b := r.Sub(size)
+	b := &wasmbin.Reader{}
+	for i := 0; i < n && r.Err() == nil; i++ {
+		r.SubInto(b, r.Count("body bytes", 1))
 		w.body = w.function(w.body[:0], b, w.types[w.funcTypes[i]])
 		if b.Err() != nil {
 			return nil, b.Err()

@@ -110,8 +110,11 @@ func (m *module) shift(f uint32) uint32 {
 	return f
 }
 
+// maxCustom bounds the number of custom sections.
+const maxCustom = 10_000
+
 func parse(wasm []byte) (*module, *wasmbin.Error) {
-	sections, err := wasmbin.Sections(wasm, 0)
+	sections, err := wasmbin.Sections(wasm, maxCustom)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,6 @@ const functionCost = 20
 
 // body is what a function's compile cost is estimated from.
 type body struct {
-	bytes   int
 	locals  int64
 	instrs  int64
 	blocks  int64 // blocks, loops, ifs
@@ -46,11 +45,12 @@ func (c *checker) codeSection(r *wasmbin.Reader) {
 	if r.Err() == nil && n != c.functions-c.imported {
 		r.FailAt(at, "%d function bodies for %d functions", n, c.functions-c.imported)
 	}
+	b := &wasmbin.Reader{}
 	for i := 0; i < n && r.Err() == nil; i++ {
 		at := r.Offset()
 		size := c.vector(r, "body bytes", 1, c.limits.BodyBytes)
-		b := r.Sub(size)
-		f := body{bytes: size}
+		r.SubInto(b, size)
+		f := body{}
 		c.function(b, &f, c.types[c.funcTypes[c.imported+i]])
 		if err := b.Err(); err != nil {
 			c.where = functionName(c.imported + i)

@@ -155,8 +155,15 @@ func (r *Reader) Name() []byte { return r.Bytes(r.Count("name bytes", 1)) }
 
 // Sub returns a reader over the next n bytes and moves past them.
 func (r *Reader) Sub(n int) *Reader {
+	s := &Reader{}
+	r.SubInto(s, n)
+	return s
+}
+
+// SubInto is Sub with a reader that the caller reuses.
+func (r *Reader) SubInto(sub *Reader, n int) {
 	base := r.Offset()
-	return NewReader(r.Bytes(n), base)
+	*sub = Reader{buf: r.Bytes(n), base: base}
 }
 
 // header is the magic number and version 1 of a core module.

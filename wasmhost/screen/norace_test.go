@@ -1,0 +1,5 @@
+//go:build !race
+
+package screen_test
+
+const raceDetector = false
