@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"weir/extensions/internal/guesttest"
+	"weir/guest-sdk/c/guesttest"
 )
 
 // load instantiates a bundled extension; the test closes it.

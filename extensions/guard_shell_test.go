@@ -10,7 +10,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"weir/extensions/internal/guesttest"
+	"weir/guest-sdk/c/guesttest"
 )
 
 // shellCase is one [[case]] of guard-shell/testdata/*.toml.

@@ -4,7 +4,7 @@
 namespace {
 
 constexpr int kMaxDepth = 64;         // nesting of constructs; people write 5
-constexpr uint32_t kMaxNodes = 150000; // commands and parts in one text
+constexpr uint32_t kMaxNodes = 300000; // commands and parts in one text
 
 struct Parser {
   explicit Parser(Str text) : s(text.p), e(text.p + text.n) {}

@@ -166,15 +166,15 @@ WEIR_ON_TABLE {
     if (t->rec[i].role == WEIR_USER) turns++;
   }
 
-  /* Big results in the old part, oldest first, up to a whole number of steps. */
+  /* Big results in the old part, oldest first, until a whole number of steps is reached. */
   int64_t prunable = 0, sum = 0;
   for (uint32_t i = 0; i < protected_from; i++)
     if (t->rec[i].role == WEIR_TOOL_RESULT && t->rec[i].encoded_bytes >= (uint64_t)settings.min_bytes) prunable += t->rec[i].encoded_bytes;
   int64_t limit = prunable / settings.step_bytes * settings.step_bytes;
   for (uint32_t i = 0; i < protected_from; i++) {
     if (t->rec[i].role != WEIR_TOOL_RESULT || t->rec[i].encoded_bytes < (uint64_t)settings.min_bytes) continue;
+    if (sum >= limit) break;
     sum += t->rec[i].encoded_bytes;
-    if (sum > limit) break;
     fate[i] = kStale;
   }
 

@@ -305,7 +305,11 @@ uint32_t matchUrl(Str t, uint32_t i, Vec<Span> *out) {
   for (uint32_t k = b; k < t.n && k - b < 512; k++) {
     char c = t.p[k];
     if (static_cast<unsigned char>(c) <= ' ' || c == '"' || c == '\'' || c == '<' || c == '>' || c == '`' || c == '\\') break;
-    if (c == '/' && !colon) break;
+    if (c == '/') {
+      bool port = true; // host:8080/…
+      for (uint32_t m = colon + 1; colon && m < k; m++) port &= isDigit(t.p[m]);
+      if (!colon || port) break;
+    }
     if (c == '?' || c == '#') {
       if (!colon) break;
     }

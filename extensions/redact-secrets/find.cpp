@@ -160,12 +160,15 @@ void findSecrets(Str t, const Options &o, Vec<Span> *out) {
       uint32_t end = matchFormat(text, i, &kind);
       if (!end || j.at[end - 1] - j.at[i] == end - 1 - i) continue; // nothing, or nothing joined in it
       if (had) {
-        // Complete on its line already. It goes on only if the next line looks like more of it, and like nothing else.
+        // Complete on its line already. It goes on only if what follows the break looks like more of it: random, or a short
+        // rest with a digit or a capital in it that has its line for itself.
         uint32_t first = i;
         while (first < end && j.at[first] < to) first++;
         Str more = weir_sub(text, first, end);
-        bool whole = end == j.n || j.p[end] == '\n' || j.p[end] == '"' || j.p[end] == '\'' || j.p[end] == '\\';
-        if (!more.n || !whole || (!looksRandom(more) && !(more.n < 8 && j.at[first] - j.at[i] >= 60))) continue;
+        bool alone = end == j.n || j.p[end] == '\n' || j.p[end] == '"' || j.p[end] == '\'' || j.p[end] == '\\';
+        bool wide = j.at[first] - j.at[i] >= 60, mixed = false;
+        for (size_t k = 0; k < more.n; k++) mixed |= isDigit(more.p[k]) || (k && isUpper(more.p[k]) && isLower(more.p[k - 1]));
+        if (!looksRandom(more) && !(more.n < 8 && mixed && alone && wide)) continue;
       }
       out->push(Span{j.at[i], j.at[end - 1] + 1, kind});
       i = end - 1;

@@ -18,8 +18,8 @@
  *
  * Imports: each host function below is imported only if the policy uses it. What a module imports is what it may ask for.
  *
- * With wasi-libc the header works as well (--target=wasm32-wasi -mexec-model=reactor): the arena then takes whole pages of
- * its own and leaves the rest to malloc. With WEIR_NATIVE defined it compiles for the machine at hand; the host functions and
+ * With wasi-libc the header works as well (--target=wasm32-wasi -mexec-model=reactor): the arena then takes large
+ * pieces from malloc. With WEIR_NATIVE defined it compiles for the machine at hand; the host functions and
  * weir_native_pages are then ordinary functions that the test supplies.
  *
  * Not safe for threads: an instance runs one call at a time.
@@ -30,6 +30,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#if defined(__wasi__) && !defined(WEIR_NATIVE)
+#include <stdlib.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -191,10 +194,16 @@ __attribute__((noinline, unused)) static void weir__more(size_t need) {
     if (a->end[a->chunk] - a->top >= need) return;
   }
   if (need > 0x7fff0000u) weir__out_of_memory();
-  /* A quarter more than what is there, so that a large call grows a few times and not a thousand times. */
-  size_t pages = ((need + 65535) >> 16) + (a->chunks ? ((a->end[a->chunk] - a->start[a->chunk]) >> 18) : 0);
+  /* Half as much again as there is, so that chunks stay few even when malloc takes pages in between. */
+  size_t total = 0;
+  for (uint32_t i = 0; i < a->chunks; i++) total += a->end[i] - a->start[i];
+  size_t pages = ((need + 65535) >> 16) + (total >> 17);
+#if defined(WEIR_NATIVE) || defined(__wasi__)
 #ifdef WEIR_NATIVE
   void *m = weir_native_pages(pages);
+#else
+  void *m = malloc(pages << 16); /* malloc takes all memory there is for its own when it starts */
+#endif
   if (!m) weir__out_of_memory();
   uintptr_t got = (uintptr_t)m;
 #else
