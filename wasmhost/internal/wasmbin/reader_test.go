@@ -52,7 +52,7 @@ func TestErrorSticks(t *testing.T) {
 		t.Errorf("%d, %v", n, r.Err())
 	}
 	first := r.Err()
-	if r.Byte() != 0 || r.U32() != 0 || r.Name() != nil || r.Err() != first {
+	if r.Byte() != 0 || r.U32() != 0 || len(r.Name()) != 0 || r.Err() != first {
 		t.Errorf("read on after an error: %v", r.Err())
 	}
 }
