@@ -68,7 +68,8 @@ func (d *decoder) syntax(path string, err error) {
 		d.fail("", err.Error(), "")
 		return
 	}
-	at := set.Position{File: path, Line: syntax.Position.Line, Column: 1}
+	// The library gives line 0 for some errors at the end of the text.
+	at := set.Position{File: path, Line: max(syntax.Position.Line, 1), Column: 1}
 	// The library's message may quote the text, and the text may hold a key that does not belong there.
 	d.errs = append(d.errs, at.Error("", "not valid TOML", `strings need quotes, as in kind = "anthropic"`))
 }

@@ -224,37 +224,59 @@ func (h Hints) Network(err error) string {
 	if errors.As(err, &outer) {
 		err = outer.Err // the rest is the URL, which the caller knows
 	}
-	var (
-		name     *net.DNSError
-		unknown  x509.UnknownAuthorityError
-		host     x509.HostnameError
-		invalid  x509.CertificateInvalidError
-		verify   *tls.CertificateVerificationError
-		record   tls.RecordHeaderError
-		netErr   net.Error
-		scanning = strings.Contains(err.Error(), "token too long")
-	)
+	text := err.Error()
 	switch {
-	case errors.As(err, &unknown), errors.As(err, &host), errors.As(err, &invalid), errors.As(err, &verify):
-		return "TLS: the server's certificate was refused: " + Plain(err.Error()) +
+	case badCertificate(err):
+		return "TLS: the server's certificate was refused: " + Plain(text) +
 			"; check base_url" + h.of() + ", or add the authority to the system's (SSL_CERT_FILE)"
-	case errors.As(err, &record), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+	case strings.Contains(text, "server gave HTTP response to HTTPS client"), strings.Contains(text, "tls: first record does not look like"):
 		return "TLS: the server does not speak it: should base_url" + h.of() + " start with http:// ?"
-	case errors.As(err, &name):
-		return fmt.Sprintf("network error: host %s was not found (ENOTFOUND); check base_url%s and the connection", Plain(name.Name), h.of())
-	case scanning:
+	case strings.HasSuffix(text, "no such host"):
+		return fmt.Sprintf("network error: host %s was not found (ENOTFOUND); check base_url%s and the connection", unknownHost(err), h.of())
+	case strings.Contains(text, "token too long"):
 		return "the server sent an event of more than 32 MiB"
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return "connection lost: the server closed it in the middle of the response"
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
-		return "timed out: " + Plain(err.Error())
+	case timedOut(err) && strings.HasPrefix(text, "timed out"):
+		return Plain(text)
+	case timedOut(err):
+		return "timed out: " + Plain(text)
 	default:
-		text := "connection error: " + Plain(err.Error())
+		text = "connection error: " + Plain(text)
 		if h.Where != "" {
 			text += "; is the server at base_url" + h.of() + " up?"
 		}
 		return text
 	}
+}
+
+// badCertificate goes by the text as well as by the types: the errors of a recording have only their text.
+func badCertificate(err error) bool {
+	var (
+		unknown x509.UnknownAuthorityError
+		host    x509.HostnameError
+		invalid x509.CertificateInvalidError
+		verify  *tls.CertificateVerificationError
+	)
+	return errors.As(err, &unknown) || errors.As(err, &host) || errors.As(err, &invalid) || errors.As(err, &verify) ||
+		strings.Contains(err.Error(), "x509: ")
+}
+
+func unknownHost(err error) string {
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		return Plain(dns.Name)
+	}
+	_, host, _ := strings.Cut(err.Error(), "lookup ")
+	host, _, _ = strings.Cut(host, ":")
+	host, _, _ = strings.Cut(host, " ")
+	return Plain(host)
+}
+
+func timedOut(err error) bool {
+	var netErr net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &netErr) && netErr.Timeout() ||
+		strings.HasSuffix(err.Error(), "timeout")
 }
 
 // Malformed is the error text for an event that cannot be read. Another attempt may get a whole one.
