@@ -93,9 +93,9 @@ func New(ctx context.Context, cfg Config) (*Host, error) {
 		h.store = moduleStore{dir: cfg.CacheDir}
 		rc = rc.WithCompilationCache(cache)
 	}
-	rc = rc.WithCoreFeatures(features).WithDebugInfoEnabled(true)
+	rc = rc.WithCoreFeatures(features).WithDebugInfoEnabled(true) // the meter leaves no debug sections but the names
 	h.runtime = wazero.NewRuntimeWithConfig(ctx, rc)
-	h.validator = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter().WithCoreFeatures(features))
+	h.validator = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter().WithCoreFeatures(features).WithDebugInfoEnabled(false))
 	if err := h.prepare(ctx); err != nil {
 		return nil, errors.Join(err, h.Close(ctx))
 	}
