@@ -104,7 +104,13 @@ func (e *Entry) Message() (*agentcore.Message, error) {
 
 func (e *Entry) decodeMessage() (*agentcore.Message, error) {
 	switch e.Type {
-	case EntryMessage, EntryCustomMessage, EntryBranchSummary, EntryCompaction:
+	case EntryMessage:
+		raw := e.messageJSON()
+		if raw == nil {
+			return nil, errors.New("no message")
+		}
+		return agentcore.DecodeMessage(raw)
+	case EntryCustomMessage, EntryBranchSummary, EntryCompaction:
 	default:
 		return nil, nil
 	}
@@ -114,11 +120,6 @@ func (e *Entry) decodeMessage() (*agentcore.Message, error) {
 	}
 	at := e.Time().UnixMilli()
 	switch e.Type {
-	case EntryMessage:
-		if d.Message == nil {
-			return nil, errors.New("no message")
-		}
-		return agentcore.DecodeMessage(d.Message)
 	case EntryCustomMessage:
 		return customMessage(&CustomMessage{CustomType: d.CustomType, Content: d.Content, Display: d.Display != nil && *d.Display, Details: d.Details}, at)
 	case EntryBranchSummary:
@@ -140,6 +141,16 @@ func (e *Entry) decodeMessage() (*agentcore.Message, error) {
 			Timestamp    int64          `json:"timestamp"`
 		}{RoleCompactionSummary, d.Summary, tokens, at})
 	}
+}
+
+// messageJSON is the entry's message as it stands in the line, without decoding the rest.
+func (e *Entry) messageJSON() (message json.RawMessage) {
+	scanObject(e.raw, func(key string, _ int, value []byte) {
+		if key == "message" {
+			message = value
+		}
+	})
+	return message
 }
 
 // Time is the entry's timestamp; the zero time when it cannot be read.

@@ -275,12 +275,7 @@ func scanEntry(raw []byte) (entryFields, error) {
 	if raw[0] != '{' {
 		return f, errors.New("not a JSON object")
 	}
-	if !json.Valid(raw) {
-		var v any
-		err := json.Unmarshal(raw, &v)
-		if err == nil {
-			err = errors.New("invalid JSON")
-		}
+	if err := checkJSON(raw); err != nil {
 		return f, err
 	}
 	var err error
@@ -301,7 +296,9 @@ func scanEntry(raw []byte) (entryFields, error) {
 		default:
 			return
 		}
-		if e := json.Unmarshal(value, into); e != nil && err == nil {
+		if plain := len(value) >= 2 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0; plain {
+			*into = string(value[1 : len(value)-1])
+		} else if e := json.Unmarshal(value, into); e != nil && err == nil {
 			err = fmt.Errorf("%s: %w", key, e)
 		}
 	})

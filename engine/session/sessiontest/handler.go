@@ -97,11 +97,15 @@ func eventObject(ev *engine.Event) (Object, error) {
 	case *wire.ToolResultEvent:
 		out = Object{"toolName": p.ToolName, "toolCallId": p.ToolCallID, "input": agentcoretest.Decode(p.Input), "isError": p.IsError}
 		if p.Content != nil {
-			content, err := agentcore.MarshalBlocks(p.Content)
-			if err != nil {
-				return nil, err
+			content := make([]any, len(p.Content))
+			for i, b := range p.Content {
+				encoded, err := agentcore.MarshalBlock(b)
+				if err != nil {
+					return nil, err
+				}
+				content[i] = agentcoretest.Decode(encoded)
 			}
-			out["content"] = agentcoretest.Decode(content)
+			out["content"] = content
 		}
 		if p.Details != nil {
 			out["details"] = agentcoretest.Decode(p.Details)
