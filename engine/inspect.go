@@ -85,7 +85,7 @@ func Inspect(ctx context.Context, cfg Config, x *set.Extension) (*ModuleInfo, er
 	for _, name := range module.Capabilities() {
 		c := CapabilityInfo{Name: name, Grant: wasmhost.GrantLine(name)}
 		for _, r := range d.Capabilities {
-			if string(r.Name) == name {
+			if r.Name == wire.Capability(name) || r.Name == wire.CapabilityRead && name == "file" {
 				c.Reason = r.Reason
 			}
 		}

@@ -142,7 +142,7 @@ var (
 	toolKeys     = []string{"name", "label", "description", "parameters", "executionMode"}
 	commandKeys  = []string{"name", "description"}
 
-	capabilityNames = []string{"kv", "http", "read", "ui", "session", "clock", "random"}
+	capabilityNames = []string{"kv", "http", "read", "ui", "session", "clock", "random", "file"}
 	viewNames       = []string{"full", "table"}
 	executionModes  = []string{"parallel", "sequential"}
 )
@@ -458,7 +458,11 @@ func (r *reader) name(taken map[string]bool, valid func(string) bool, rule strin
 func (r *reader) capabilities() []CapabilityRequest {
 	var list []CapabilityRequest
 	r.eachKey(capabilityNames, "capability", func(i int) {
-		list = append(list, CapabilityRequest{Capability(capabilityNames[i]), r.stringNotEmpty()})
+		name := Capability(capabilityNames[i])
+		if name == "file" { // the import is weir_file, the grant is read: both words are understood
+			name = CapabilityRead
+		}
+		list = append(list, CapabilityRequest{name, r.stringNotEmpty()})
 	})
 	return list
 }
