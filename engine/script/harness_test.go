@@ -1,6 +1,7 @@
 package script_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -8,6 +9,21 @@ import (
 	"weir/engine/script"
 	"weir/wasmhost"
 )
+
+// cacheDir keeps compiled engines for all tests of a run.
+var cacheDir string
+
+func TestMain(m *testing.M) {
+	var err error
+	if cacheDir, err = os.MkdirTemp("", "weir-script-"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	if err := os.RemoveAll(cacheDir); err != nil {
+		panic(err)
+	}
+	os.Exit(code)
+}
 
 func load(t testing.TB, path string) *script.Script {
 	t.Helper()
@@ -36,12 +52,13 @@ func write(t testing.TB, files ...string) string {
 
 func host(t testing.TB, cfg wasmhost.Config) *wasmhost.Host {
 	t.Helper()
+	cfg.CacheDir = cacheDir
 	h, err := wasmhost.New(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := h.Close(t.Context()); err != nil {
+		if err := h.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})

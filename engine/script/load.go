@@ -258,7 +258,7 @@ func (b *bundle) errors(messages []api.Message) error {
 	const most = 5
 	var errs []error
 	for _, m := range messages[:min(most, len(messages))] {
-		e := &Error{File: b.entry, Message: m.Text}
+		e := &Error{File: b.entry, Message: ownWords(m.Text)}
 		if l := m.Location; l != nil {
 			e.File, e.Line = path.Clean(strings.TrimPrefix(l.File, policySpace+":")), l.Line
 			e.Column = 1 + utf8.RuneCountInString(l.LineText[:min(l.Column, len(l.LineText))])
@@ -266,6 +266,14 @@ func (b *bundle) errors(messages []api.Message) error {
 		errs = append(errs, e)
 	}
 	return errors.Join(errs...)
+}
+
+// ownWords takes what only we know out of esbuild's messages: its names for our sources, and the form of the bundle.
+func ownWords(text string) string {
+	if strings.HasPrefix(text, "Top-level await is ") {
+		return "there is no top-level await: policies are synchronous"
+	}
+	return strings.NewReplacer(`"`+policySpace+":", `"`, `"`+librarySpace+`:weir.js"`, `"weir"`).Replace(text)
 }
 
 // extensionName makes a file's name into that of an extension (ABI section 3), for policies that do not say theirs.

@@ -191,16 +191,23 @@ static int is(const char *p, const char *text) {
   return !*text;
 }
 
-/* Where the host's own `,"context":{…}` starts, which it writes last into every event; 0 when the event is not of that
-   form. Few policies look at it, and parsing it is most of the work for a small event. A comma and a quote in front of a
-   key cannot be part of a string, and nothing comes after the context, so that what the event tells is complete. */
+/* Where `,"context":{…}` starts when it is the last key of the event, as in all that the host sends; else 0. Few policies
+   look at it, and parsing it is most of the work for a small event. A comma in front of a quote and a key with a colon
+   cannot be part of a string. */
 static char *context_of(char *b, u32 n) {
   if (n < 32 || b[n - 1] != '}' || b[n - 2] != '}') return 0;
-  char *p = b + n - 3;
-  while (p > b && *p >= '0' && *p <= '9') p--;
-  if (p < b + 16 || !is(p - 11, "\"callIndex\":")) return 0;
-  for (p -= 11; p > b; p--) {
-    if (*p == ',' && p[1] == '"' && is(p, ",\"context\":{\"sessionId\":")) return p;
+  char *end = b + n - 2, *at = end;
+  while (at > b && !(*at == ',' && at[1] == '"' && is(at, ",\"context\":{\"sessionId\":"))) at--;
+  if (at == b) return 0;
+  u32 depth = 0;
+  u8 quoted = 0;
+  for (char *p = at + 11; p <= end; p++) {
+    if (quoted) {
+      if (*p == '\\') p++;
+      else if (*p == '"') quoted = 0;
+    } else if (*p == '"') quoted = 1;
+    else if (*p == '{') depth++;
+    else if (*p == '}' && --depth == 0) return p == end ? at : 0;
   }
   return 0;
 }

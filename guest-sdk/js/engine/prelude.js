@@ -217,7 +217,7 @@
     return near[0];
   };
   const start = (exported) => {
-    policy = exported;
+    policy = exported ?? {};
     const names = keys(policy);
     for (const name of names) {
       const i = entries.indexOf(name), f = policy[name];
