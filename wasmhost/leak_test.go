@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strconv"
 	"testing"
+	"time"
 
 	"weir/wasmhost"
 )
@@ -89,7 +90,7 @@ func TestGuestsLeakNothing(t *testing.T) {
 	good, bad := p.script(t, op("fill", 0, 1, 4096), block("x")), p.script(t, op("alloc", 1<<20), op("grow", 16), op("trap"))
 	cycle := func(n int) {
 		for i := range n {
-			g, err := m.NewGuest(t.Context(), wasmhost.GuestConfig{Name: "x", Entries: []string{"call"}, Capabilities: grants()})
+			g, err := m.NewGuest(t.Context(), wasmhost.GuestConfig{Name: "x", Entries: []string{"call"}, Capabilities: grants(), Limits: wasmhost.Limits{Timeout: time.Minute}})
 			if err != nil {
 				t.Fatal(err)
 			}

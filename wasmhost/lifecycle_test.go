@@ -549,7 +549,7 @@ func TestConcurrentGuests(t *testing.T) {
 	for range 16 {
 		done.Go(func() {
 			for range 20 {
-				g, err := m.NewGuest(t.Context(), wasmhost.GuestConfig{Name: "x", Entries: []string{"call"}, Capabilities: grants()})
+				g, err := m.NewGuest(t.Context(), wasmhost.GuestConfig{Name: "x", Entries: []string{"call"}, Capabilities: grants(), Limits: wasmhost.Limits{Timeout: time.Minute}})
 				if err != nil {
 					t.Error(err)
 					return

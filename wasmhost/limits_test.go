@@ -16,8 +16,8 @@ func TestDefaultLimits(t *testing.T) {
 	if got := wasmhost.DefaultLimits(); got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	p := newProbe(t, wasmhost.Config{}, wasmhost.GuestConfig{Limits: wasmhost.Limits{Fuel: 7_000_000}})
-	want.Fuel = 7_000_000
+	p := newProbe(t, wasmhost.Config{}, wasmhost.GuestConfig{Limits: wasmhost.Limits{Fuel: 7_000_000, Timeout: time.Second}})
+	want.Fuel, want.Timeout = 7_000_000, time.Second
 	if got := p.Limits(); got != want {
 		t.Errorf("of a guest: %+v", got)
 	}

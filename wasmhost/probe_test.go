@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"testing"
+	"time"
 
 	"weir/wasmhost"
 )
@@ -83,6 +84,9 @@ func probeOn(t testing.TB, h *wasmhost.Host, cfg wasmhost.GuestConfig) *probe {
 	}
 	if cfg.Capabilities == nil {
 		cfg.Capabilities = grants()
+	}
+	if cfg.Limits.Timeout == 0 {
+		cfg.Limits.Timeout = time.Minute // what is no test of the deadline must not depend on how busy the machine is
 	}
 	g, err := m.NewGuest(t.Context(), cfg)
 	if err != nil {
