@@ -3,7 +3,7 @@ package extensions
 import (
 	"context"
 	"encoding/json"
-	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +16,7 @@ import (
 // shellCase is one [[case]] of guard-shell/testdata/*.toml.
 type shellCase struct {
 	Command string         // the bash command
-	Want    string         // "allow", "ask" or "block"
+	Want    string         // "allow", "ask", "block", or "stop" for either of the last two
 	Family  string         // for ask and block: the family named in the reason
 	Config  map[string]any // settings; none: the defaults
 	Cwd     string         // default /home/dev/project
@@ -60,22 +60,24 @@ func decide(t testing.TB, g *guesttest.Guest, cwd, command string) (decision, re
 }
 
 func TestGuardShellCases(t *testing.T) {
-	var file struct{ Case []shellCase }
-	raw, err := os.ReadFile("guard-shell/testdata/cases.toml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if meta, err := toml.Decode(string(raw), &file); err != nil {
-		t.Fatal(err)
-	} else if left := meta.Undecoded(); len(left) > 0 {
-		t.Fatalf("unknown keys: %v", left)
-	}
-	if len(file.Case) < 100 {
-		t.Fatalf("only %d cases", len(file.Case))
+	var cases []shellCase
+	for _, name := range []string{"cases.toml", "kinds.toml"} {
+		var file struct{ Case []shellCase }
+		meta, err := toml.DecodeFile(filepath.Join("guard-shell/testdata", name), &file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left := meta.Undecoded(); len(left) > 0 {
+			t.Fatalf("%s: unknown keys: %v", name, left)
+		}
+		if len(file.Case) < 100 {
+			t.Fatalf("%s: only %d cases", name, len(file.Case))
+		}
+		cases = append(cases, file.Case...)
 	}
 	s := schema(t, "guard-shell")
 	plain := load(t, "guard-shell", nil)
-	for _, c := range file.Case {
+	for _, c := range cases {
 		g := plain
 		if c.Config != nil {
 			if err := s.Validate(c.Config); err != nil {
@@ -87,7 +89,8 @@ func TestGuardShellCases(t *testing.T) {
 			c.Cwd = "/home/dev/project"
 		}
 		got, reason := decide(t, g, c.Cwd, c.Command)
-		if got != c.Want || (c.Family != "" && !strings.Contains(reason, "("+c.Family+":")) {
+		stopped := c.Want == "stop" && got != "allow"
+		if (got != c.Want && !stopped) || (c.Family != "" && !strings.Contains(reason, "("+c.Family+":")) {
 			t.Errorf("%q: got %s %s, want %s %s", c.Command, got, reason, c.Want, c.Family)
 		}
 	}

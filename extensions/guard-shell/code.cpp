@@ -114,6 +114,8 @@ void judgeCode(Shell &sh, Command &c, Str code) {
   else if (secret) w.find(Family::Secrets, Level::Sure, "reads a file that holds secrets");
   else if (environ) w.find(Family::Secrets, Level::Sure, "reads the whole environment");
   if (net && mentions(code, "exec( eval( exec(__import__ compile( Function( instance_eval system( vm.run")) w.find(Family::RemoteCode, Level::Sure, "runs what came from the network");
+  if (mentions(code, "exec( eval( Function( system(") && mentions(code, "b64decode base64_decode fromhex decompress atob( 'base64' \"base64\" unpack( decode64 rot13 [::-1]"))
+    w.find(Family::RemoteCode, Level::Sure, "runs decoded text");
   if (mentions(code, "socket TCPSocket fsockopen IO::Socket net.connect net.Socket") && mentions(code, "dup2 /bin/sh /bin/bash pty.spawn spawn( exec( popen subprocess cmd.exe"))
     w.find(Family::RemoteCode, Level::Sure, "connects a shell to the network");
   if (mentions(code, "fork") && mentions(code, "while for(;;) loop forever while(1) while(true)")) w.find(Family::Resource, Level::Sure, "starts processes without end");

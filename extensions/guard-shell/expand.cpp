@@ -137,6 +137,8 @@ Str Shell::value(Str name) {
   if (eq(name, "PWD")) return cwd;
   if (anyOf(name, "USER LOGNAME")) return w->user;
   if (anyOf(name, "SHELL BASH")) return WEIR_S("/bin/bash");
+  if (eq(name, "IFS")) return WEIR_S(" \t\n");
+  if (anyOf(name, "TMPDIR TMP TEMP RUNNER_TEMP")) return WEIR_S("/tmp");
   if (eq(name, "PPID")) return WEIR_S("\x11");
   if (eq(name, "OSTYPE")) return WEIR_S("linux-gnu");
   if (anyOf(name, "PATH RANDOM HOSTNAME UID EUID SECONDS LINENO OLDPWD ? $ ! - 0 _ COPROC BASHPID TERM LANG REPLY")) return WEIR_S("\x01");
@@ -328,7 +330,11 @@ void Shell::expand(const Word *word, Vec<Str> *fields) {
   for (uint32_t i = 0; i < built.n; i++) {
     Str t = built[i].str();
     if (!t.n && built.n > 1 && i + 1 == built.n) continue; // what trailing white space left
-    if (word->brace) braces(t, fields);
+    if (word->brace) {
+      uint32_t from = fields->n;
+      braces(t, fields);
+      for (; from < fields->n && !word->tilde; from++) (*fields)[from] = tilde((*fields)[from]); // braces come before ~
+    }
     else fields->push(Str{t.p ? t.p : "", t.n});
     if (fields->n >= kMaxFields) w->tired = true;
   }

@@ -95,7 +95,7 @@ void judgeGit(Shell &outer, Command &c) {
     if (opt('d', "delete")) {
       for (Str o : ops)
         if (anyMark(o)) return sure("deletes branches by the dozen");
-      return doubt("deletes a branch");
+      return; // git itself refuses when the branch is not merged
     }
     if (opt('f', "force") || opt('M', nullptr)) return doubt("moves a branch");
   } else if (eq(sub, "tag")) {
@@ -143,7 +143,7 @@ void judgeGit(Shell &outer, Command &c) {
     if (opt('f', "force") || opt('a', "all")) return sure("discards uncommitted work");
   } else if (eq(sub, "worktree")) {
     if (word(x.argv, "remove") && opt('f', "force")) return sure("deletes a working tree with its changes");
-    if (word(x.argv, "remove prune")) return doubt("deletes a working tree");
+    if (word(x.argv, "remove")) return doubt("deletes a working tree");
   } else if (eq(sub, "rm")) {
     if (opt(0, "cached") || opt('n', "dry-run")) return;
     if (opt('f', "force") || all) return all ? sure("deletes tracked files") : doubt("deletes changed files");
@@ -183,8 +183,9 @@ void judgeGit(Shell &outer, Command &c) {
     for (uint32_t k = 1; k < x.argv.n; k++)
       if (eq(x.argv[k], "foreach")) {
         Text t;
-        for (uint32_t m = k + 1; m < x.argv.n; m++)
-          if (!starts(x.argv[m], "--")) t.add(x.argv[m]).add(' ');
+        uint32_t m = k + 1;
+        while (m < x.argv.n && starts(x.argv[m], "--")) m++;
+        for (; m < x.argv.n; m++) t.add(x.argv[m]).add(' ');
         sh.runText(t.str(), WEIR_S(""), false);
       }
   } else if (eq(sub, "bisect")) {

@@ -72,6 +72,12 @@ Str Shell::run(Node *n, Str input, bool hasInput) {
     break;
   }
   case Kind::Loop: {
+    if (n->kids.n > 1 && n->kids[0]->kids.n == 1 && n->kids[0]->kids[0]->kind == Kind::Simple && n->kids[0]->kids[0]->words.n == 1) {
+      Str cond = expandOne(n->kids[0]->kids[0]->words[0]);
+      bool starts = false;
+      for (char sep : n->kids[1]->seps) starts |= sep == '&';
+      if (starts && anyOf(cond, "true :")) w->find(Family::Resource, Level::Sure, "starts processes without end");
+    }
     // A loop over lines is run for each known line; any other loop once.
     Str saved = in;
     bool savedPiped = piped;
@@ -228,6 +234,9 @@ Str Shell::runSimple(Node *n, Str input, bool hasInput) {
     c.piped = hasInput;
     out = runCommand(c);
   }
+  if (toFile && hasMark(out, kEnviron)) w->find(Family::Secrets, Level::Doubt, "writes the whole environment to a file");
+  if (toFile && (eq(c.name, "yes") || (eq(c.name, "cat") && (eq(c.arg(1), "/dev/zero") || eq(c.arg(1), "/dev/urandom") || eq(c.arg(1), "/dev/random")))))
+    w->find(Family::Resource, Level::Sure, "writes without end");
   if (toFile) {
     // curl x > f: what was fetched is what lies there.
     if (file.n) w->written.push(Written{file, out.n || !c.argv.n ? out : WEIR_S("\x01")});

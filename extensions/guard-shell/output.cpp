@@ -269,6 +269,15 @@ Str Shell::output(Command &c) {
   }
   if (anyOf(n, "grep egrep fgrep rg ag sed awk gawk mawk jq yq perl-filter")) {
     Str s = contents("-e -f -n -m -A -B -C", 1);
+    // Picking one name out of a listing gives that name.
+    if (anyOf(n, "grep egrep fgrep rg ag") && hasMark(s, kFiles)) {
+      Vec<Str> ops;
+      operands(c, &ops, "-e -f -m -A -B -C");
+      Text name;
+      for (size_t i = 0; ops.n && i < ops[0].n; i++)
+        if (ops[0].p[i] != '^' && ops[0].p[i] != '$' && ops[0].p[i] != '\\') name.add(ops[0].p[i]);
+      if (ops.n && !option(c, 'v', "invert-match") && isSecretPath(*this, name.str())) return name.str();
+    }
     // A filter may change known text: keep its marks, and let plain selections pass.
     if (anyOf(n, "grep egrep fgrep rg ag")) return s;
     Text t;

@@ -144,8 +144,9 @@ void judgeRemoval(Shell &sh, Str path, bool recursive) {
   // find … -name PATTERN leaves root/FILES/PATTERN: the pattern tells what is deleted.
   Str tail = baseName(path);
   if (files && !everything(tail)) {
-    if (rebuildable(sh, tail) || rebuildable(sh, at.rel)) return;
     if (at.place == Place::Temp) return;
+    bool ours = at.place == Place::Inside || at.place == Place::Workspace || at.place == Place::Beside;
+    if (ours && (rebuildable(sh, tail) || rebuildable(sh, at.rel))) return;
     if (at.place == Place::Inside || at.place == Place::Workspace) return doubt("deletes many files that are not made by a build");
     return sure("deletes many files outside the workspace");
   }
@@ -258,6 +259,7 @@ void judgeWrite(Shell &sh, Str path, bool truncates, bool empty) {
         ends(p, "/.config/git/config") || ends(p, "/.config/fish/config.fish") || indexOf(p, WEIR_S("/.local/bin/")) != static_cast<size_t>(-1))
       return w.find(Family::Persistence, Level::Sure, "changes a file that runs or decides at every login");
   }
+  if (truncates && empty && isSecretPath(sh, p)) return w.find(Family::Overwrite, Level::Sure, "empties a file that holds secrets");
   if (own && truncates && empty) return w.find(Family::Overwrite, Level::Sure, "empties a file in the home folder");
   if (at.place == Place::Inside && truncates && empty && !rebuildable(sh, at.rel)) {
     for (Written &x : w.written)

@@ -173,7 +173,7 @@ bool lineMatches(const Command &c, const char *line) {
         if (alternatives(::sub(word, 1, word.n), without(c.argv[i], kUnset))) return false;
     } else if (word.p[0] == '^') {
       while (at < c.argv.n && c.argv[at].n > 1 && c.argv[at].p[0] == '-')
-        at += anyOf(c.argv[at], "-H --host --context -c -n --namespace --kubeconfig --profile --region --project --config -f --cluster --user -C --prefix -w --workspace --filter -R --repo") ? 2 : 1;
+        at += anyOf(c.argv[at], "-H --host --context -c -n --namespace --kubeconfig --profile --region --project --config -f --cluster -C --prefix -w --workspace --filter -R --repo") ? 2 : 1;
       if (at >= c.argv.n || !alternatives(::sub(word, 1, word.n), without(c.argv[at], kUnset))) return false;
       at++;
     } else {
@@ -194,7 +194,7 @@ void remove(Shell &sh, Command &c) {
   bool recursive = option(c, 'r', "recursive") || option(c, 'R', nullptr) || anyOf(c.name, "srm rmtree trash rimraf del-cli rm-rf");
   Vec<Str> ops;
   operands(c, &ops);
-  uint32_t sources = 0;
+  uint32_t &sources = sh.w->sources;
   for (Str o : ops) {
     judgeRemoval(sh, o, recursive);
     Where at = locate(sh, o);
@@ -208,6 +208,17 @@ void permissions(Shell &sh, Command &c) {
   Vec<Str> ops;
   operands(c, &ops, "--reference");
   bool chmod = eq(c.name, "chmod");
+  for (uint32_t i = 1; chmod && i < c.argv.n; i++) { // chmod -x file: a mode that looks like an option
+    Str a = c.argv[i];
+    bool letters = a.n > 1 && a.p[0] == '-';
+    for (size_t k = 1; k < a.n; k++) letters &= has(WEIR_S("rwxXst"), a.p[k]);
+    if (!letters) continue;
+    Vec<Str> with;
+    with.push(a);
+    for (Str o : ops) with.push(o);
+    ops = with;
+    break;
+  }
   Str mode = ops.n ? ops[0] : WEIR_S("");
   bool open = anyGlob(mode, "*777 *666 a+rwx a+w o+w ugo+rwx +w o+rwx a=rwx *+s u+s g+s 4[0-9]* [246]??? a-* *-rwx 000 0000 a=");
   // With an option such as -r or -x the mode itself looks like an option.
@@ -383,7 +394,14 @@ void reads(Shell &sh, Command &c) {
   if (eq(n, "wc")) return;
   Vec<Str> ops;
   uint32_t skip = 0;
-  const char *values = "-n -c -d -f -e -A -B -C -m -t -k -w -s -o --include --exclude --exclude-dir -g --glob --type -T";
+  const char *values = anyOf(n, "sed gsed") ? "-e -f -l --expression --file" : anyOf(n, "awk gawk mawk nawk") ? "-F -v -f" : anyOf(n, "jq yq") ? "-f --indent" :
+                       grep ? "-e -f -A -B -C -m --include --exclude --exclude-dir -g --glob --type -T" : anyOf(n, "sort uniq") ? "-k -t -o -S -T -w -s -f" :
+                       anyOf(n, "openssl") ? "" : anyOf(n, "head tail split csplit") ? "-n -c" : "-n -c -d -w -s -o -t -k -l";
+  if (eq(n, "openssl")) {
+    for (uint32_t i = 1; i + 1 < c.argv.n; i++)
+      if (anyOf(c.argv[i], "-in -inkey -key") && anyOf(c.arg(1), "enc base64 rsa pkey pkcs8 pkcs12 ec rsautl pkeyutl")) judgeRead(sh, c.argv[i + 1]);
+    return;
+  }
   if (eq(n, "cut")) {
     operands(c, &ops, "-d -f -c -b --delimiter --fields");
     bool names = anyArg(c, "-f1 --fields=1") || (anyArg(c, "-f") && anyArg(c, "1"));
@@ -472,8 +490,10 @@ void network(Shell &sh, Command &c) {
         for (uint32_t k = 1; k < c.argv.n; k++)
           if (indexOf(c.argv[k], WEIR_S("://")) != static_cast<size_t>(-1)) w.written.push(Written{sh.resolve(baseName(c.argv[k])), WEIR_S("\x06")});
       }
-      if (anyOf(v, "DELETE") && anyOf(a, "-X --request")) w.find(local ? Family::Database : Family::Cloud, local ? Level::Doubt : Level::Sure, "deletes over HTTP");
-      if (anyOf(a, "-XDELETE --request=DELETE")) w.find(Family::Cloud, local ? Level::Doubt : Level::Sure, "deletes over HTTP");
+      if (anyOf(v, "DELETE") && anyOf(a, "-X --request")) {
+        if (!local || anyArg(c, "*:9200*")) w.find(Family::Cloud, Level::Sure, "deletes over HTTP");
+      }
+      if (anyOf(a, "-XDELETE --request=DELETE") && !local) w.find(Family::Cloud, Level::Sure, "deletes over HTTP");
       if (anyOf(a, "--unix-socket") && containsFold(v, "docker")) w.find(Family::Containers, Level::Sure, "speaks to the container engine directly");
       if (starts(a, "file://")) judgeRead(sh, ::sub(a, 7, a.n));
     }
@@ -777,7 +797,7 @@ void judge(Shell &sh, Command &c) {
   if (isInterpreter(n)) {
     for (uint32_t i = 1; i < c.argv.n; i++) {
       Str a = c.argv[i];
-      bool inlineCode = a.n > 1 && a.p[0] == '-' && a.p[1] != '-' && (has(a, 'c') || has(a, 'e') || has(a, 'p') || has(a, 'r') || has(a, 'E'));
+      bool inlineCode = a.n > 1 && a.p[0] == '-' && a.p[1] != '-' && a.n <= 6 && has(WEIR_S("ceprE"), a.p[a.n - 1]);
       if (anyOf(a, "--eval --print --execute eval -Command")) inlineCode = true;
       if (inlineCode && i + 1 < c.argv.n) {
         judgeCode(sh, c, c.argv[i + 1]);
@@ -800,7 +820,11 @@ void judge(Shell &sh, Command &c) {
   }
   if (anyOf(n, "emacs vim vi nvim ex ed gdb expect tclsh")) {
     for (uint32_t i = 1; i < c.argv.n; i++) {
-      if (anyOf(c.argv[i - 1], "--eval -e -c --cmd -ex -batch --command") || starts(c.argv[i], "--eval=")) judgeCode(sh, c, c.argv[i]);
+      if (anyOf(c.argv[i - 1], "--eval -e -c --cmd -ex -batch --command") || starts(c.argv[i], "--eval=")) {
+        judgeCode(sh, c, c.argv[i]);
+        Str bang = starts(c.argv[i], ":") ? ::sub(c.argv[i], 1, c.argv[i].n) : c.argv[i];
+        if (starts(bang, "!")) sh.runText(::sub(bang, 1, bang.n), WEIR_S(""), false);
+      }
       if (starts(c.argv[i], "+!") || starts(c.argv[i], "-c!")) sh.runText(::sub(c.argv[i], 2, c.argv[i].n), WEIR_S(""), false);
     }
     if (c.piped && eq(n, "ed") && c.in.n > 1 && c.in.p[0] == '!') sh.runText(::sub(c.in, 1, c.in.n), WEIR_S(""), false);

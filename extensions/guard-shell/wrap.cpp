@@ -266,9 +266,11 @@ bool fed(Shell &sh, Command &c, Str *out) {
     x.argv.push(c.argv[k]);
   }
   for (size_t k = 0; k < input.n && extra.n < 64;) {
-    while (k < input.n && isSpace(input.p[k])) k++;
+    // With a placeholder a line is an operand, otherwise a word.
+    auto parts = [&](char ch) { return replace.n ? ch == '\n' : isSpace(ch); };
+    while (k < input.n && parts(input.p[k])) k++;
     size_t b = k;
-    while (k < input.n && !isSpace(input.p[k])) k++;
+    while (k < input.n && !parts(input.p[k])) k++;
     if (k > b) extra.push(::sub(input, b, k));
   }
   if (!x.argv.n) {
@@ -359,14 +361,17 @@ bool Shell::builtin(Command &c, Str *out) {
     while (end < src.n && src.p[end] != '\n') end++;
     Str line = eq(n, "read") ? ::sub(src, 0, end) : src;
     if (piped && c.in.p == in.p) in = end + 1 < src.n ? ::sub(src, end + 1, src.n) : WEIR_S("");
+    Str ifs = value(WEIR_S("IFS"));
+    for (Str e : c.env)
+      if (starts(e, "IFS=")) ifs = ::sub(e, 4, e.n);
     Vec<Str> ops;
     operands(c, &ops, "-a -d -i -n -N -p -t -u");
     if (!ops.n) ops.push(WEIR_S("REPLY"));
     for (uint32_t i = 0; i < ops.n; i++) { // the last variable takes the rest of the line
       size_t k = 0;
-      while (k < line.n && isBlank(line.p[k])) k++;
+      while (k < line.n && has(ifs, line.p[k])) k++;
       size_t b = k;
-      while (k < line.n && !isBlank(line.p[k])) k++;
+      while (k < line.n && !has(ifs, line.p[k])) k++;
       set(ops[i], i + 1 == ops.n ? ::sub(line, b, line.n) : ::sub(line, b, k));
       line = ::sub(line, k, line.n);
     }
@@ -544,6 +549,53 @@ bool Shell::wrapper(Command &c, Str *out) {
         *out = runText(asSource(c.argv[i + 1]), c.in, c.piped);
         return true;
       }
+  }
+  // Tools with a subcommand that runs a command.
+  struct Runner {
+    const char *names, *subcommands;
+  };
+  static const Runner runners[] = {
+      {"bundle npm pnpm yarn direnv mise rtx asdf volta fnm dotenvx doppler infisical op aws-vault chamber", "exec x dlx run -- "},
+      {"poetry pipenv uv pdm rye hatch conda mamba micromamba pixi bunx bun deno nix devbox flox pipx uvx", "run exec x shell develop tool"},
+      {"distrobox toolbox lima colima vagrant multipass wsl", "enter run shell exec ssh"},
+  };
+  for (const Runner &r : runners) {
+    if (!anyOf(n, r.names) || c.argv.n < 3 || !anyOf(c.argv[1], r.subcommands)) continue;
+    if (anyOf(n, "npm pnpm yarn bun deno") && eq(c.argv[1], "run")) break; // a script of the project
+    uint32_t i = 2;
+    while (i < c.argv.n && c.argv[i].n && c.argv[i].p[0] == '-') {
+      if (eq(c.argv[i], "--")) {
+        i++;
+        break;
+      }
+      i += anyOf(c.argv[i], "-n -p -e --name --package --python --with --prefix --env --extra --group") ? 2 : 1;
+    }
+    if (eq(n, "direnv")) i++;
+    Command x;
+    rest(c, i, &x);
+    if (x.argv.n == 1 && has(x.argv[0], ' ')) *out = runText(asSource(x.argv[0]), c.in, c.piped);
+    else if (x.argv.n) *out = runCommand(x);
+    return true;
+  }
+  if (anyOf(n, "nix-shell nix tmux screen ansible zellij dtach abduco at-run")) { // a command text among the options
+    for (uint32_t i = 1; i < c.argv.n; i++)
+      if (has(c.argv[i], ' ')) {
+        Shell sub = fork();
+        sub.container = eq(n, "ansible");
+        sub.runText(asSource(c.argv[i]), WEIR_S(""), false);
+      }
+    if (eq(n, "screen") || eq(n, "tmux")) {
+      uint32_t i = firstOperand(c, "-S -t -s -n -c -L -f -h -x -y");
+      if (eq(n, "tmux") && i < c.argv.n) {
+        i++;
+        while (i < c.argv.n && c.argv[i].n && c.argv[i].p[0] == '-') i += anyOf(c.argv[i], "-s -t -n -c -x -y") ? 2 : 1;
+      }
+      Command x;
+      rest(c, i, &x);
+      if (x.argv.n && !has(x.argv[0], ' ')) runCommand(x);
+    }
+    judge(*this, c);
+    return true;
   }
   for (const Prefix &p : kPrefixes) {
     if (!anyOf(n, p.names)) continue;
