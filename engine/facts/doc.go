@@ -45,7 +45,7 @@
 //
 // # facts.paths
 //
-// An object {"paths":[…], "truncated":true?}. A path:
+// An object {"workspace":…, "paths":[…], "truncated":true?}; workspace has its symbolic links resolved. A path:
 //
 //	raw         as the argument has it
 //	abs         absolute, without . and .., as the tools open it

@@ -13,6 +13,7 @@ const maxPaths = 256
 
 // Paths are the paths of an event. See the package documentation for the JSON.
 type Paths struct {
+	Workspace string // with symbolic links resolved
 	List      []Path
 	Truncated bool
 }
@@ -50,7 +51,7 @@ const (
 
 // Paths gives the paths in the arguments.
 func (e *Event) Paths() *Paths {
-	p := &pathFinder{c: e.c, out: &Paths{}}
+	p := &pathFinder{c: e.c, out: &Paths{Workspace: e.c.root}}
 	args := e.arguments()
 	switch e.tool {
 	case "read":
@@ -217,7 +218,9 @@ func (c *Computer) resolveConfig() {
 }
 
 func (p *Paths) appendJSON(b []byte) []byte {
-	b = append(b, `{"paths":[`...)
+	b = append(b, `{"workspace":`...)
+	b = wire.AppendString(b, p.Workspace)
+	b = append(b, `,"paths":[`...)
 	for i := range p.List {
 		if i > 0 {
 			b = append(b, ',')
