@@ -100,6 +100,11 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	for _, n := range cfg.Native {
 		e.members = append(e.members, &member{ext: n})
 	}
+	if len(errs) == 0 {
+		if err := checkTools(cfg.Set, e.members); err != nil {
+			errs = append(errs, err)
+		}
+	}
 	if len(errs) > 0 {
 		return nil, errors.Join(append(errs, e.Close(ctx))...)
 	}

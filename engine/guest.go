@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"time"
 
 	"weir/agentcore"
 	"weir/engine/wire"
@@ -17,6 +18,10 @@ type guestExtension struct {
 	guest *wasmhost.Guest
 	hooks [wire.EventCount + 1]*wire.Hook
 	scope wire.Scope
+	// tools and commands are what it registers; toolTimeout bounds a call of either.
+	tools       []wire.ToolSpec
+	commands    []wire.CommandSpec
+	toolTimeout time.Duration
 	// pool holds what encoding an event needs, since parallel tools may ask at the same time.
 	pool sync.Pool // of *encoding
 
@@ -30,7 +35,7 @@ type encoding struct {
 }
 
 func newGuestExtension(name string, guest *wasmhost.Guest, d *wire.Describe, scope wire.Scope) *guestExtension {
-	x := &guestExtension{name: name, guest: guest, scope: scope}
+	x := &guestExtension{name: name, guest: guest, scope: scope, tools: d.Tools, commands: d.Commands}
 	for i := range d.Hooks {
 		x.hooks[d.Hooks[i].Event] = &d.Hooks[i]
 	}

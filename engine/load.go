@@ -35,8 +35,11 @@ func (e *Engine) load(ctx context.Context, x *set.Extension) (*guestExtension, *
 	if err != nil {
 		return nil, nil, err
 	}
-	entries := describe.HookNames()
-	if err := x.CheckHooks(entries); err != nil {
+	exports, err := entries(describe, module.CheckEntry)
+	if err != nil {
+		return nil, nil, &wasmhost.Fault{Extension: x.Name, Export: "load", Kind: wasmhost.KindLoad, Err: err}
+	}
+	if err := x.CheckHooks(describe.HookNames()); err != nil {
 		return nil, nil, err
 	}
 	if err := checkConfig(x, describe.Config); err != nil {
@@ -47,14 +50,18 @@ func (e *Engine) load(ctx context.Context, x *set.Extension) (*guestExtension, *
 		return nil, nil, err
 	}
 	guest, err := module.NewGuest(ctx, wasmhost.GuestConfig{
-		Name: x.Name, Entries: entries, Limits: limits, Config: x.Config, Capabilities: capabilities,
+		Name: x.Name, Entries: exports, Limits: limits, Config: x.Config, Capabilities: capabilities,
 		RealClock: x.Grant.Clock, RealRandom: x.Grant.Random, Logger: e.logger.With("extension", x.Name),
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	scope := wire.Scope{SessionID: e.cfg.SessionID, Extension: x.Name, CWD: e.cfg.CWD, Mode: e.cfg.Mode, HasUI: e.cfg.Ask != nil || e.cfg.UI != nil}
-	return newGuestExtension(x.Name, guest, describe, scope), describe, nil
+	ext := newGuestExtension(x.Name, guest, describe, scope)
+	if ext.toolTimeout = limits.ToolTimeout; ext.toolTimeout == 0 {
+		ext.toolTimeout = defaultToolTimeout
+	}
+	return ext, describe, nil
 }
 
 // compile finds the module of an extension and compiles it.

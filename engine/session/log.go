@@ -5,8 +5,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"weir/agentcore"
@@ -139,6 +142,7 @@ type Context struct {
 func buildContext(path []*Entry) Context {
 	var c Context
 	compaction := -1
+	decode(path)
 	for i, e := range path {
 		c.note(e)
 		if e.Type == EntryCompaction {
@@ -174,6 +178,31 @@ func buildContext(path []*Entry) Context {
 		c.add(e)
 	}
 	return c
+}
+
+// decodeShare is about how many bytes of entries are worth a goroutine.
+const decodeShare = 256 << 10
+
+// decode decodes the messages of entries, with as many goroutines as there is work for.
+func decode(entries []*Entry) {
+	size := 0
+	for _, e := range entries {
+		size += len(e.raw)
+	}
+	workers := min(runtime.GOMAXPROCS(0), size/decodeShare)
+	if workers < 2 {
+		return // they are decoded as they are needed
+	}
+	var next atomic.Int64
+	var work sync.WaitGroup
+	for range workers {
+		work.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(entries)); i = next.Add(1) - 1 {
+				_, _ = entries[i].Message() // kept in the entry, the error too
+			}
+		})
+	}
+	work.Wait()
 }
 
 // note takes up what an entry says of model and thinking level.

@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"weir/agentcore"
+	"weir/engine/set"
+	"weir/engine/wire"
+	"weir/wasmhost"
+)
+
+// Tools are the tools that the extensions bring, in the order of the set. Their calls pass through the same chains as those
+// of any other tool. What a guest reports while it runs is streamed; what goes wrong in it becomes an error result that names
+// the extension and the fault. Extensions that only monitor bring none.
+func (e *Engine) Tools() []*agentcore.Tool {
+	var tools []*agentcore.Tool
+	for _, m := range e.members {
+		if x, ok := m.ext.(*guestExtension); ok && !m.monitor {
+			for i := range x.tools {
+				tools = append(tools, e.guestTool(x, &x.tools[i]))
+			}
+		}
+	}
+	return tools
+}
+
+// Command is a command that an extension brings.
+type Command struct {
+	Extension   string
+	Name        string
+	Description string
+	// Run runs it and returns what it has to say to the user; "" is nothing.
+	Run func(ctx context.Context, args string) (message string, err error)
+}
+
+// Commands are the commands that the extensions bring, in the order of the set. Two may have one name. Extensions that only
+// monitor bring none.
+func (e *Engine) Commands() []Command {
+	var commands []Command
+	for _, m := range e.members {
+		x, ok := m.ext.(*guestExtension)
+		if !ok || m.monitor {
+			continue
+		}
+		for _, spec := range x.commands {
+			commands = append(commands, Command{
+				Extension: x.name, Name: spec.Name, Description: spec.Description,
+				Run: func(ctx context.Context, args string) (string, error) { return e.runCommand(ctx, x, spec.Name, args) },
+			})
+		}
+	}
+	return commands
+}
+
+func (e *Engine) guestTool(x *guestExtension, spec *wire.ToolSpec) *agentcore.Tool {
+	return &agentcore.Tool{
+		Name: spec.Name, Label: spec.Label, Description: spec.Description, Parameters: spec.Parameters, ExecutionMode: spec.ExecutionMode,
+		Execute: func(ctx context.Context, callID string, args json.RawMessage, update func(*agentcore.ToolResult)) (*agentcore.ToolResult, error) {
+			w := x.pool.Get().(*encoding)
+			defer x.pool.Put(w)
+			w.buf = w.enc.AppendToolExecute(w.buf[:0], e.moment(), spec.Name, callID, args)
+			input := wasmhost.Input{Bytes: w.buf, Timeout: x.toolTimeout, Update: func(_ context.Context, partial []byte) {
+				result, err := wire.ParseToolExecute(partial)
+				if err != nil {
+					// It is no result yet, so the call goes on.
+					e.logger.Warn("a tool reported something that is no result", "extension", x.name, "tool", spec.Name, "error", err)
+					return
+				}
+				update(&agentcore.ToolResult{Content: result.Content, Details: result.Details})
+			}}
+			var result wire.ToolExecuteResult
+			_, err := x.guest.Call(ctx, wire.ExportToolExecute, input, func(out []byte) (err error) {
+				result, err = wire.ParseToolExecute(out)
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+			if result.IsError {
+				return nil, &ToolError{Extension: x.name, Tool: spec.Name, Text: resultText(result.Content)}
+			}
+			return &agentcore.ToolResult{Content: result.Content, Details: result.Details, Terminate: result.Terminate}, nil
+		},
+	}
+}
+
+// ToolError is a result of a guest's tool that says isError. Its text is all that is kept of it.
+type ToolError struct {
+	Extension, Tool string
+	Text            string
+}
+
+// Error implements error: what the model reads.
+func (e *ToolError) Error() string {
+	if e.Text == "" {
+		return fmt.Sprintf("%s: the tool %s failed without saying why", e.Extension, e.Tool)
+	}
+	return e.Text
+}
+
+func resultText(blocks []agentcore.Block) string {
+	var parts []string
+	for _, b := range blocks {
+		if t, ok := b.(*agentcore.TextBlock); ok {
+			parts = append(parts, t.Text)
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+func (e *Engine) runCommand(ctx context.Context, x *guestExtension, name, args string) (message string, err error) {
+	w := x.pool.Get().(*encoding)
+	defer x.pool.Put(w)
+	w.buf = w.enc.AppendCommandExecute(w.buf[:0], e.moment(), name, args)
+	_, err = x.guest.Call(ctx, wire.ExportCommandExecute, wasmhost.Input{Bytes: w.buf, Timeout: x.toolTimeout}, func(out []byte) (err error) {
+		message, err = wire.ParseCommandExecute(out)
+		return err
+	})
+	return message, err
+}
+
+// defaultToolTimeout is the default of the set key tool_timeout (ABI section 14).
+const defaultToolTimeout = time.Minute
+
+// entries are the exports of a module that are called: hooks, and what tools and commands need. The error says that one is
+// missing.
+func entries(d *wire.Describe, check func(export string) error) ([]string, error) {
+	names := d.HookNames()
+	for _, need := range []struct {
+		export, what string
+		count        int
+	}{{wire.ExportToolExecute, "tools", len(d.Tools)}, {wire.ExportCommandExecute, "commands", len(d.Commands)}} {
+		if need.count == 0 {
+			continue
+		}
+		if err := check(need.export); err != nil {
+			return nil, fmt.Errorf("weir_describe names %s: %w", need.what, err)
+		}
+		names = append(names, need.export)
+	}
+	return names, nil
+}
+
+// checkTools refuses a set in which two extensions bring a tool of one name: calls of it could not be told apart.
+func checkTools(s *set.Set, members []*member) error {
+	owner := map[string]string{}
+	var errs []error
+	for i, m := range members {
+		x, ok := m.ext.(*guestExtension)
+		if !ok || m.monitor {
+			continue
+		}
+		for _, tool := range x.tools {
+			first, twice := owner[tool.Name]
+			if !twice {
+				owner[tool.Name] = x.name
+				continue
+			}
+			text := fmt.Sprintf("extension %q brings the tool %q, which %q brings already", x.name, tool.Name, first)
+			if s != nil && i < len(s.Extensions) {
+				errs = append(errs, s.Extensions[i].At("module").Error("extension.module", text, "leave one of them out"))
+				continue
+			}
+			errs = append(errs, errors.New(text))
+		}
+	}
+	return errors.Join(errs...)
+}
