@@ -43,6 +43,7 @@ type Event struct {
 type Usage struct {
 	Duration time.Duration
 	Fuel     uint64 // 0 for Go code
+	Memory   uint64 // bytes of linear memory that the extension had after a call of [Probe.Call]; 0 elsewhere
 	// Fresh says that the extension had lost its state: a fault had ended the instance before.
 	Fresh bool
 }

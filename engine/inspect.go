@@ -153,7 +153,7 @@ func (p *Probe) Call(ctx context.Context, kind wire.Event, event []byte) (json.R
 		}
 		return nil
 	})
-	return out, Usage{Duration: stats.Duration, Fuel: stats.Fuel, Fresh: stats.Fresh}, err
+	return out, Usage{Duration: stats.Duration, Fuel: stats.Fuel, Memory: stats.Memory, Fresh: stats.Fresh}, err
 }
 
 // input turns the caller's object into the guest's input.

@@ -87,7 +87,7 @@ func (in *instance) run(ctx context.Context, entry int, input Input, decode func
 		}
 	}
 	err = in.settle(err)
-	s := Stats{Duration: in.now() - in.start, HostCalls: in.hostCalls, Fuel: in.granted - in.left()}
+	s := Stats{Duration: in.now() - in.start, Memory: in.budget.used, HostCalls: in.hostCalls, Fuel: in.granted - in.left()}
 	s.LogLost = in.flushLog()
 	return s, err
 }

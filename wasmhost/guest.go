@@ -57,6 +57,7 @@ type Input struct {
 type Stats struct {
 	Duration  time.Duration // in the guest and its host calls
 	Fuel      uint64        // units used; the same for the same module, state and input on every machine
+	Memory    uint64        // bytes of linear memory and kernel that the instance had after the call
 	HostCalls uint32
 	LogLost   int  // log lines dropped
 	Fresh     bool // a new instance was made for this call: what the guest remembered is lost
