@@ -20,8 +20,11 @@ func (h Hints) Refusal(res *http.Response, err error) string {
 	if ok && (contentType == "" || strings.HasPrefix(contentType, "text/event-stream")) {
 		return ""
 	}
-	// What cannot be read of an error's body is not worth an error of its own.
-	body, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
+	body, readErr := io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
+	if readErr != nil && len(body) == 0 {
+		// Not the same as no body, which means an overflow to the session layer.
+		body = []byte("the rest of the answer was lost")
+	}
 	if ok {
 		return h.NotAStream(contentType, body)
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/textproto"
@@ -59,6 +60,30 @@ func Serve(t testing.TB, responses ...string) *Server {
 	})
 	return s
 }
+
+// Burst is a server that sends its response's body in one go.
+func Burst(t testing.TB, response string) *Server {
+	t.Helper()
+	head, body, _ := strings.Cut(response, "\n\n")
+	s := &Server{Transport: &http.Transport{DisableCompression: true}}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		_, _ = io.Copy(io.Discard, req.Body) // what is asked does not matter
+		for line := range strings.Lines(head) {
+			if name, value, ok := strings.Cut(strings.TrimSpace(line), ": "); ok {
+				w.Header().Set(name, value)
+			}
+		}
+		_, _ = io.WriteString(w, body) // the client may be gone, which is its right
+	}))
+	t.Cleanup(func() {
+		s.Transport.CloseIdleConnections()
+		s.Close()
+	})
+	return s
+}
+
+// discard is a log for what a server says about clients that fail on purpose.
+func discard() *log.Logger { return log.New(io.Discard, "", 0) }
 
 // Requests are those so far.
 func (s *Server) Requests() []Request {
