@@ -316,3 +316,13 @@ type ProjectTrustOutcome struct {
 	Result ProjectTrustResult
 	By     string
 }
+
+// Payloads gives an empty payload of each kind that has one, in the order of the events.
+func Payloads() []Payload {
+	return []Payload{
+		ProjectTrustEvent{}, ResourcesDiscoverEvent{}, SessionStartEvent{}, SessionInfoChangedEvent{}, SessionBeforeSwitchEvent{}, SessionBeforeForkEvent{},
+		SessionBeforeCompactEvent{}, SessionCompactEvent{}, SessionCompactFailedEvent{}, SessionShutdownEvent{}, SessionBeforeTreeEvent{}, SessionTreeEvent{},
+		BeforeProviderHeadersEvent{}, BeforeProviderRequestEvent{}, AfterProviderResponseEvent{}, BeforeAgentStartEvent{}, AgentSettledEvent{}, ModelSelectEvent{},
+		ThinkingLevelSelectEvent{}, UIPromptEvent{}, UIPromptEvent{End: true}, UserBashEvent{}, InputEvent{},
+	}
+}
