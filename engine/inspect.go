@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"weir/agentcore"
+	"weir/engine/facts"
 	"weir/engine/set"
 	"weir/engine/wire"
 	"weir/wasmhost"
@@ -101,11 +102,12 @@ func Inspect(ctx context.Context, cfg Config, x *set.Extension) (*ModuleInfo, er
 type Probe struct {
 	ext      *guestExtension
 	describe *wire.Describe
+	facts    *facts.Computer
 }
 
 // OpenProbe loads an extension as [Open] would.
 func OpenProbe(ctx context.Context, cfg Config, x *set.Extension) (*Probe, error) {
-	e, err := Open(ctx, Config{Host: cfg.Host, Bundled: cfg.Bundled, SessionID: cfg.SessionID, CWD: cfg.CWD, Mode: cfg.Mode, Logger: cfg.Logger})
+	e, err := Open(ctx, Config{Host: cfg.Host, Bundled: cfg.Bundled, SessionID: cfg.SessionID, CWD: cfg.CWD, Mode: cfg.Mode, Logger: cfg.Logger, Facts: cfg.Facts})
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +115,7 @@ func OpenProbe(ctx context.Context, cfg Config, x *set.Extension) (*Probe, error
 	if err != nil {
 		return nil, err
 	}
-	return &Probe{ext: ext, describe: d}, nil
+	return &Probe{ext: ext, describe: d, facts: facts.New(e.FactsConfig())}, nil
 }
 
 // Describe is what the module says of itself.
@@ -125,7 +127,8 @@ func (p *Probe) Hooks(event wire.Event) bool { return p.ext.Hook(event) != nil }
 // Close ends the guest.
 func (p *Probe) Close(ctx context.Context) error { return p.ext.Close(ctx) }
 
-// Call hands the guest an event as JSON: an object with the payload. A type or context that is missing is filled in. It
+// Call hands the guest an event as JSON: an object with the payload. A type or context that is missing is filled in, and so
+// are the facts that the hook asked for. It
 // returns the guest's output as it is, after it was checked as strictly as in a run; an observer that gave none has
 // said {}. The error is a *wasmhost.Fault, or says what is wrong with event.
 func (p *Probe) Call(ctx context.Context, kind wire.Event, event []byte) (json.RawMessage, Usage, error) {
@@ -191,7 +194,8 @@ func (p *Probe) input(w *encoding, ev *Event, event []byte) (wasmhost.Input, err
 		}
 		ev.Payload = &agentcore.MessageEnd{Message: m}
 	}
-	if _, ok := fields["context"]; ok && fields["type"] != nil {
+	filled := p.fillFacts(ev.Kind, fields)
+	if _, ok := fields["context"]; ok && fields["type"] != nil && !filled {
 		return wasmhost.Input{Bytes: event}, nil
 	}
 	given, hasContext := fields["context"]
@@ -215,6 +219,29 @@ func (p *Probe) input(w *encoding, ev *Event, event []byte) (wasmhost.Input, err
 	}
 	w.buf = b
 	return wasmhost.Input{Bytes: b}, nil
+}
+
+// fillFacts adds the facts that the hook asked for, where the event has none. It says whether it did.
+func (p *Probe) fillFacts(kind wire.Event, fields map[string]json.RawMessage) bool {
+	hook := p.ext.Hook(kind)
+	kinds := facts.ParseKinds(hook.Facts)
+	if _, ok := fields["facts"]; ok || kinds == 0 || kind != wire.EventToolCall && kind != wire.EventToolResult {
+		return false
+	}
+	var tool string
+	if json.Unmarshal(fields["toolName"], &tool) != nil {
+		return false // the guest will say what is wrong with its event
+	}
+	known := p.facts.ToolCall(tool, fields["input"])
+	if kind == wire.EventToolResult {
+		content, err := agentcore.DecodeBlocks(fields["content"])
+		if err != nil {
+			content = nil // as above
+		}
+		known = p.facts.ToolResult(tool, fields["input"], content)
+	}
+	fields["facts"] = known.JSON(kinds)
+	return true
 }
 
 func decodeMessages(raw json.RawMessage) ([]*agentcore.Message, error) {

@@ -11,6 +11,7 @@ import (
 
 	"weir/agentcore"
 	"weir/engine"
+	"weir/engine/facts"
 	"weir/engine/session"
 	"weir/engine/set"
 	"weir/engine/tools"
@@ -66,6 +67,7 @@ func (r *agentRun) do(ctx context.Context) (rep *report, err error) {
 			}
 		},
 		Logger: out.logger(),
+		Facts:  facts.Config{Own: ownFiles()},
 	})
 	if err != nil {
 		return nil, errors.Join(err, host.Close(ctx))

@@ -16,7 +16,6 @@ import (
 	"weir/engine"
 	"weir/engine/decide"
 	"weir/engine/facts"
-	"weir/engine/set"
 	"weir/engine/wire"
 	"weir/extensions"
 )
@@ -84,15 +83,14 @@ func (f *decideFlags) config(ctx context.Context) (engine.Config, error) {
 	if err != nil {
 		return engine.Config{}, err
 	}
-	own := ownFiles(x)
 	return engine.Config{
 		Host: host, Set: x, Bundled: extensions.Bundled, SessionID: newID(), CWD: cwd, Mode: wire.ModeJSON,
-		Facts: facts.Config{Home: f.home, Own: own},
+		Facts: facts.Config{Home: f.home, Own: ownFiles()},
 	}, nil
 }
 
 // ownFiles are weir's own files on this machine; the engine adds those of the set and of the workspace.
-func ownFiles(*set.Set) []string {
+func ownFiles() []string {
 	own := []string{"/etc/weir"}
 	if dir, err := os.UserConfigDir(); err == nil { // without one there is nothing of ours in it
 		own = append(own, filepath.Join(dir, "weir"))
