@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -312,4 +313,44 @@ func TestLargeRequest(t *testing.T) {
 	if w := words(t, out[8:24]); w[0] != -1 || string(out[24:]) != want {
 		t.Errorf("%v %q", w, out[24:])
 	}
+}
+
+// patientUI answers after the guest's time is up, and shows a status as slowly.
+type patientUI struct{ screenUI }
+
+func (*patientUI) wait(ctx context.Context) error {
+	select {
+	case <-time.After(80 * time.Millisecond):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (u *patientUI) Confirm(ctx context.Context, _, _, _ string) (bool, error) {
+	return true, u.wait(ctx)
+}
+func (u *patientUI) Status(ctx context.Context, _, _ string) error { return u.wait(ctx) }
+
+// TestUITime: a person may take time, showing something may not.
+func TestUITime(t *testing.T) {
+	caps := grants()
+	caps["ui"] = wasmhost.AskUI("x", &patientUI{})
+	p := newProbe(t, wasmhost.Config{}, wasmhost.GuestConfig{Capabilities: caps, Limits: wasmhost.Limits{Timeout: 40 * time.Millisecond}})
+	request := func(s string) []any { return []any{poke(64, s), op("weir_ui", 64, uint64(len(s)))} }
+	confirm := `{"op":"confirm","title":"a"}`
+	out, _, err := p.try(t, append(request(confirm), op("weir_response_read", 4096, 0, 100), emit(4096, 15))...)
+	if err != nil || string(out[16:]) != `{"answer":true}` {
+		t.Errorf("%q %v", out, err)
+	}
+	_, _, err = p.try(t, request(`{"op":"status","text":"a"}`)...)
+	wantFault(t, err, wasmhost.KindDeadline)
+	// After the answer the rest of the guest's own time still counts.
+	_, _, err = p.try(t, append(request(confirm), op("spin"))...)
+	wantFault(t, err, wasmhost.KindDeadline)
+	// Who cancels the run does not wait for the person.
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	_, err = p.Call(ctx, "call", wasmhost.Input{Bytes: p.script(t, request(confirm)...)}, ignore)
+	wantFault(t, err, wasmhost.KindDeadline)
 }
