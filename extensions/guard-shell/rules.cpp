@@ -155,6 +155,19 @@ bool alternatives(Str pattern, Str arg) {
     }
   return false;
 }
+// Which bytes the alternatives of a line's first word start with, as bits of the byte's low five: most lines are ruled out by it.
+constexpr uint32_t kLineCount = sizeof kLines / sizeof *kLines;
+uint32_t firstBytes[kLineCount];
+void indexLines() {
+  for (uint32_t i = 0; i < kLineCount && !firstBytes[kLineCount - 1]; i++) {
+    bool start = true;
+    for (const char *p = kLines[i].pattern; *p && *p != ' '; p++) {
+      if (start) firstBytes[i] |= *p == '*' ? 0xffffffffu : 1u << (*p & 31);
+      start = *p == '|';
+    }
+  }
+}
+
 bool lineMatches(const Command &c, const char *line) {
   uint32_t at = 0;
   bool first = true;
@@ -773,7 +786,11 @@ void judge(Shell &sh, Command &c) {
   }
   bool testEnv = false;
   for (Str e : c.env) testEnv |= anyGlob(e, "RAILS_ENV=test RACK_ENV=test NODE_ENV=test APP_ENV=test MIX_ENV=test DJANGO_ENV=test");
-  for (const Line &l : kLines) {
+  indexLines();
+  uint32_t first = n.n ? 1u << (n.p[0] & 31) : 0;
+  for (uint32_t li = 0; li < kLineCount; li++) {
+    if (!(firstBytes[li] & first)) continue;
+    const Line &l = kLines[li];
     if (l.family == Family::Database && testEnv) continue;
     if (sh.container && l.family != Family::Cloud && l.family != Family::Database && l.family != Family::Secrets) continue;
     if (lineMatches(c, l.pattern)) w.find(l.family, l.level, l.what);

@@ -75,24 +75,22 @@ static bool is_ephemeral(weir_str name) {
   return false;
 }
 
-/* Notes by message id, so that a body is read from the host once and not at every call. Full: the oldest half goes. */
-enum { kNotes = 512, kNoteBytes = 512 };
+/* Notes by message id, so that a body is read from the host once and not at every call. A slot holds the last of its ids. */
+enum { kNotes = 4096, kNoteBytes = 384 };
 static struct {
   uint64_t id;
   uint32_t bytes, n;
   char text[kNoteBytes];
 } notes[kNotes];
-static uint32_t note_at;
 
 /* The tool result with a note for its content: every member stays but content and details. */
 static weir_str note(const weir_table *t, uint32_t i) {
   const weir_record *r = &t->rec[i];
-  if (r->id)
-    for (uint32_t k = 0; k < kNotes; k++)
-      if (notes[k].id == r->id && notes[k].bytes == r->encoded_bytes) {
-        weir_str s = {notes[k].text, notes[k].n};
-        return s;
-      }
+  uint32_t slot = (uint32_t)(r->id % kNotes);
+  if (r->id && notes[slot].id == r->id && notes[slot].bytes == r->encoded_bytes) {
+    weir_str s = {notes[slot].text, notes[slot].n};
+    return s;
+  }
   weir_val m = weir_message(i);
   weir_buf b = {0, 0, 0, false}, text = {0, 0, 0, false}, q = {0, 0, 0, false};
   weir_str none = {NULL, 0};
@@ -123,11 +121,10 @@ static weir_str note(const weir_table *t, uint32_t i) {
   weir_add_c(&b, "}]}");
   weir_str s = weir_text(&b);
   if (r->id && s.n <= kNoteBytes) {
-    notes[note_at].id = r->id;
-    notes[note_at].bytes = r->encoded_bytes;
-    notes[note_at].n = (uint32_t)s.n;
-    __builtin_memcpy(notes[note_at].text, s.p, s.n);
-    note_at = (note_at + 1) % kNotes;
+    notes[slot].id = r->id;
+    notes[slot].bytes = r->encoded_bytes;
+    notes[slot].n = (uint32_t)s.n;
+    __builtin_memcpy(notes[slot].text, s.p, s.n);
   }
   return s;
 }

@@ -98,11 +98,8 @@ WEIR__LIBC("memcpy") void *memcpy(void *d, const void *s, size_t n) {
 WEIR__LIBC("memmove") void *memmove(void *d, const void *s, size_t n) {
   char *o = (char *)d;
   const char *i = (const char *)s;
-  if (o <= i) {
-    while (n--) *o++ = *i++;
-  } else {
-    while (n--) o[n] = i[n];
-  }
+  if (o <= i || o >= i + n) return memcpy(d, s, n); /* which goes forward */
+  while (n--) o[n] = i[n];
   return d;
 }
 WEIR__LIBC("memset") void *memset(void *d, int c, size_t n) {
