@@ -22,9 +22,12 @@ import (
 type Options struct {
 	// Hooks act on every request.
 	Hooks Hooks
-	// Network carries the requests; nil is the network itself, with the proxy of the environment. A recorder or a player
-	// of package replay goes here.
+	// Network carries the requests; nil is the network itself, with the proxy of the environment. A player of package
+	// replay goes here.
 	Network http.RoundTripper
+	// Wrap, when it is not nil, gets what carries the requests and returns what does instead: a recorder of package replay
+	// whose Next is set to it.
+	Wrap func(http.RoundTripper) http.RoundTripper
 	// Offline says that Network needs no keys, as a player: none are looked for.
 	Offline bool
 	// Idle is how long a server may send nothing; 0 means DefaultIdle.
@@ -39,7 +42,8 @@ type Models struct {
 	config    Config
 	options   Options
 	transport *Transport
-	network   *http.Transport // ours, nil when Options.Network was given
+	network   *http.Transport   // ours, nil when Options.Network was given
+	direct    http.RoundTripper // what carries requests that are not recorded
 	keys      map[string]*keys
 }
 
@@ -56,6 +60,10 @@ func (c *Config) Open(o Options) *Models {
 		// A compressed stream would be read in blocks, and events would come late.
 		m.network.DisableCompression = true
 		m.transport.Next = m.network
+	}
+	m.direct = m.transport.Next
+	if o.Wrap != nil {
+		m.transport.Next = o.Wrap(m.transport.Next)
 	}
 	for i := range c.Providers {
 		p := &c.Providers[i]
@@ -230,7 +238,7 @@ func (m *Models) Check(ctx context.Context, model Model) error {
 
 func (m *Models) ask(req *http.Request, hints reply.Hints, key, id string) error {
 	client := &http.Client{
-		Transport:     &Transport{Next: m.transport.Next, Idle: checkTime},
+		Transport:     &Transport{Next: m.direct, Idle: checkTime},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	fail := func(text string) error { return errors.New(secret.Strip(text, key)) }

@@ -70,6 +70,8 @@ func TestBehaviour(t *testing.T) { wiretest.Behave(t, behaviour()) }
 
 func BenchmarkDelta(b *testing.B) { wiretest.Bench(b, behaviour()) }
 
+func BenchmarkRequest(b *testing.B) { wiretest.BenchRequest(b, behaviour()) }
+
 // BenchmarkSDKDelta is the peer of BenchmarkDelta: the same stream through the SDK's own types, and nothing made of it.
 func BenchmarkSDKDelta(b *testing.B) {
 	wiretest.BenchPeer(b, behaviour(), func(base string, client *http.Client) (events int, err error) {

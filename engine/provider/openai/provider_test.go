@@ -101,6 +101,9 @@ func TestResponsesBehaviour(t *testing.T) { wiretest.Behave(t, responsesBehaviou
 func BenchmarkChatDelta(b *testing.B)      { wiretest.Bench(b, chatBehaviour()) }
 func BenchmarkResponsesDelta(b *testing.B) { wiretest.Bench(b, responsesBehaviour()) }
 
+func BenchmarkChatRequest(b *testing.B)      { wiretest.BenchRequest(b, chatBehaviour()) }
+func BenchmarkResponsesRequest(b *testing.B) { wiretest.BenchRequest(b, responsesBehaviour()) }
+
 // BenchmarkSDKChatDelta is the peer of BenchmarkChatDelta: the same stream through the SDK's own types, and nothing made of
 // it.
 func BenchmarkSDKChatDelta(b *testing.B) {

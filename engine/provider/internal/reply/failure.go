@@ -58,9 +58,11 @@ func (h Hints) of() string {
 	return " of " + h.Where
 }
 
-// key says which key a server refused.
-func (h Hints) key(status int) string {
+// hint says what to look at when a server refused a key or did not know a model.
+func (h Hints) hint(status int) string {
 	switch {
+	case status == http.StatusNotFound && h.Where != "":
+		return "; check the model's id and base_url" + h.of()
 	case status != http.StatusUnauthorized && status != http.StatusForbidden:
 		return ""
 	case h.KeyFrom != "":
@@ -83,7 +85,7 @@ func (h Hints) HTTP(res *http.Response, body []byte) string {
 	}
 	name, message := errorBody(body)
 	if name == "" && message == "" && len(bytes.TrimSpace(body)) == 0 {
-		return fmt.Sprintf("%d status code (no body)", status) + h.key(status) + retryAfter(res)
+		return fmt.Sprintf("%d status code (no body)", status) + h.hint(status) + retryAfter(res)
 	}
 	if name == "" {
 		name = strings.TrimSpace(http.StatusText(status))
@@ -91,8 +93,12 @@ func (h Hints) HTTP(res *http.Response, body []byte) string {
 	if message == "" {
 		message = Plain(string(body))
 	}
-	if key := h.key(status); key != "" {
-		message = strings.TrimSuffix(message, ".") + key
+	if strings.Contains(message, "exceed context limit") {
+		// Anthropic's words when prompt and max_tokens together do not fit; the session layer knows these:
+		message = "prompt is too long: " + message
+	}
+	if hint := h.hint(status); hint != "" {
+		message = strings.TrimSuffix(message, ".") + hint
 	}
 	return strings.TrimSpace(fmt.Sprintf("%d %s: %s", status, name, message)) + retryAfter(res)
 }

@@ -110,6 +110,7 @@ func TestTexts(t *testing.T) {
 		{h.HTTP(res(500), []byte(strings.Repeat("ü", 2000))), "500 Internal Server Error: " + strings.Repeat("ü", 600) + "…"},
 		{h.HTTP(res(302), nil), "302 Found: the server redirects to an unknown place; weir does not follow, so that no key goes to a place that was not configured: set base_url of [provider.x] to where the API is"},
 		{h.HTTP(res(400), []byte(`{"message":"use Bearer abcdefghijkl or gsk_0123456789"}`)), "400 Bad Request: use [key] or [key]"},
+		{h.HTTP(res(400), []byte(`{"error":{"type":"invalid_request_error","message":"input length and `+"`max_tokens`"+` exceed context limit: 195000 + 8192 > 200000"}}`)), "400 invalid_request_error: prompt is too long: input length and `max_tokens` exceed context limit: 195000 + 8192 > 200000"},
 		{reply.Event([]byte("not JSON")), "provider returned error: not JSON"},
 		{reply.Event([]byte(`{"error":null,"type":"x"}`)), "x"},
 		{h.Network(errors.New("dial tcp: lookup a.example on 1.1.1.1:53: no such host")), "network error: host a.example was not found (ENOTFOUND); check base_url of [provider.x] and the connection"},

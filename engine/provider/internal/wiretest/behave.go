@@ -278,3 +278,25 @@ func BenchPeer(b *testing.B, w *Wire, once func(base string, client *http.Client
 	client := &http.Client{Transport: server.Transport}
 	measure(b, func() (int, error) { return once(server.URL, client) })
 }
+
+// BenchRequest measures what it takes to send a history of 1,000 turns, each a call and its result of a kilobyte.
+func BenchRequest(b *testing.B, w *Wire) {
+	server := Burst(b, w.Head+w.Delta("x")+w.Tail)
+	p, req := w.provider(server), Ask(b, w.Model, nil)
+	result := strings.Repeat("0123456789abcdef", 64)
+	for i := range 1000 {
+		id := fmt.Sprintf("call_%d", i)
+		req.Messages = append(req.Messages, agentcore.NewMessage(&agentcore.AssistantMessage{
+			API: w.Model.API, Provider: w.Model.Provider, Model: w.Model.ID, StopReason: agentcore.StopToolUse,
+			Content: []agentcore.Block{&agentcore.ToolCall{ID: id, Name: "read", Arguments: []byte(`{"path":"a/b/c.go","limit":20}`)}},
+		}), agentcore.NewMessage(&agentcore.ToolResultMessage{
+			ToolCallID: id, ToolName: "read", Content: []agentcore.Block{&agentcore.TextBlock{Text: result}},
+		}))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if m, err := p.Stream(context.Background(), req, func(agentcore.AssistantEvent) error { return nil }); err != nil || m.StopReason != agentcore.StopStop {
+			b.Fatalf("%v, %+v", err, m)
+		}
+	}
+}
