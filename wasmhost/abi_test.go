@@ -138,7 +138,7 @@ func TestReadFunctions(t *testing.T) {
 		p.do(t, op("count", 1)) // so that it is not quarantined
 	}
 	_, _, err := p.try(t, op("weir_message_read", 0, 0, 0, 0)) // not in context
-	if f := wantFault(t, err, wasmhost.KindHost); f.Err.Error() != "weir_message_read: message 0 of 0" {
+	if f := faultOf(t, err, wasmhost.KindHost); f.Err.Error() != "weir_message_read: message 0 of 0" {
 		t.Errorf("got %v", f)
 	}
 }
@@ -185,7 +185,7 @@ func TestToolUpdate(t *testing.T) {
 		t.Errorf("%v (-want +got):\n%s", err, d)
 	}
 	_, _, err = p.try(t, op("weir_tool_update", 64, 1))
-	if f := wantFault(t, err, wasmhost.KindHost); f.Err.Error() != "weir_tool_update: not in a tool's execution" {
+	if f := faultOf(t, err, wasmhost.KindHost); f.Err.Error() != "weir_tool_update: not in a tool's execution" {
 		t.Errorf("got %v", f)
 	}
 }
@@ -283,7 +283,7 @@ func TestErrorText(t *testing.T) {
 	p := newProbe(t, wasmhost.Config{}, wasmhost.GuestConfig{Limits: wasmhost.Limits{ErrorText: 8}})
 	for text, want := range map[string]string{"12345678": "12345678", "123456789": "12345678…", "a\xffb": "a\uFFFDb", "1234567é": "1234567\uFFFD…"} {
 		_, _, err := p.try(t, poke(64, text), op("weir_error", 64, uint64(len(text))))
-		if f := wantFault(t, err, wasmhost.KindError); f.Err.Error() != want {
+		if f := faultOf(t, err, wasmhost.KindError); f.Err.Error() != want {
 			t.Errorf("%q became %q, want %q", text, f.Err, want)
 		}
 		p.do(t, op("return", 0))
@@ -334,7 +334,7 @@ func TestCapabilityCalls(t *testing.T) {
 		}
 		for request, text := range map[string]string{"panic": "capability " + name + ": panic: oops", "fault": "nil pointer"} {
 			_, _, err := p.try(t, poke(64, request), op("weir_"+name, 64, uint64(len(request))))
-			if f := wantFault(t, err, wasmhost.KindHost); !strings.Contains(f.Err.Error(), text) {
+			if f := faultOf(t, err, wasmhost.KindHost); !strings.Contains(f.Err.Error(), text) {
 				t.Errorf("got %v, want %s", f, text)
 			}
 			p.do(t, op("return", 0))

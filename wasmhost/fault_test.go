@@ -60,7 +60,7 @@ func TestFaultKinds(t *testing.T) {
 				p.do(t, op("count", 5))
 				start := time.Now()
 				_, stats, err := p.try(t, c.script...)
-				f := wantFault(t, err, c.kind)
+				f := faultOf(t, err, c.kind)
 				if took := time.Since(start); took > l.Timeout+time.Second {
 					t.Errorf("it took %v", took)
 				}
@@ -168,7 +168,7 @@ func TestQuarantine(t *testing.T) {
 		t.Fatal("quarantined after two faults")
 	}
 	_, _, err := p.try(t, op("count", 1))
-	f := wantFault(t, err, wasmhost.KindHost)
+	f := faultOf(t, err, wasmhost.KindHost)
 	if !errors.Is(err, wasmhost.ErrQuarantined) || errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want a quarantine and not a deadline", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +35,7 @@ func hookExport() []byte { return section(7, vec(append(name("tool_call"), 0, 0)
 
 // hookCode is a function body; locals are encoded groups.
 func hookCode(locals []byte, code ...[]byte) []byte {
-	body := append(locals, bytes.Join(code, nil)...)
+	body := slices.Concat(locals, bytes.Join(code, nil))
 	return section(10, vec(append(uleb(uint64(len(body))), body...)))
 }
 

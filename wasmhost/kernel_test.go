@@ -138,8 +138,10 @@ func TestKernelOutputAfterFree(t *testing.T) {
 
 func TestKernelInput(t *testing.T) {
 	p := newProbe(t, wasmhost.Config{}, wasmhost.GuestConfig{})
-	steps := []any{op("alloc", 8), op("input_length"), op("input_offset"), op("length", firstBlock+8), op("input_load_u8", 48), op("input_load_u64", 48),
-		op("input_load_u8", 100_000), op("input_load_u64", 100_000), op("input_load_u8", math.MaxUint64), op("input_load_u64", math.MaxUint64-63)}
+	steps := []any{
+		op("alloc", 8), op("input_length"), op("input_offset"), op("length", firstBlock+8), op("input_load_u8", 48), op("input_load_u64", 48),
+		op("input_load_u8", 100_000), op("input_load_u64", 100_000), op("input_load_u8", math.MaxUint64), op("input_load_u64", math.MaxUint64-63),
+	}
 	script := p.script(t, steps...)
 	n := int64(len(script))
 	got := words(t, p.do(t, steps...))
@@ -176,7 +178,7 @@ func TestKernelTooManyBlocks(t *testing.T) {
 		t.Fatalf("131072 blocks: %v", err)
 	}
 	_, err = g.Call(t.Context(), "one_more", wasmhost.Input{}, func([]byte) error { return nil })
-	if f := wantFault(t, err, wasmhost.KindMemory); f.Err.Error() != "more than 131072 blocks" {
+	if f := faultOf(t, err, wasmhost.KindMemory); f.Err.Error() != "more than 131072 blocks" {
 		t.Errorf("got %v", f)
 	}
 }
@@ -238,7 +240,7 @@ func TestVariables(t *testing.T) {
 		p.do(t, big("a", 900<<10)...)
 	}
 	_, _, err = p.try(t, big("b", 200<<10)...)
-	if f := wantFault(t, err, wasmhost.KindMemory); !strings.Contains(f.Err.Error(), "more than the limit of 1048576") {
+	if f := faultOf(t, err, wasmhost.KindMemory); !strings.Contains(f.Err.Error(), "more than the limit of 1048576") {
 		t.Errorf("got %v", f)
 	}
 	_, _, err = p.try(t, big("a", 2<<20)...)
@@ -293,7 +295,7 @@ func TestExtismHTTP(t *testing.T) {
 	// Extism knows no failed request: a refusal is a fault.
 	caps["http"] = grants()["http"]
 	_, _, err := p.try(t, block(`{"url":"https://a.example/"}`), op("http_request", 0, 0).plus())
-	if f := wantFault(t, err, wasmhost.KindHost); f.Err.Error() != "http_request: nothing here" {
+	if f := faultOf(t, err, wasmhost.KindHost); f.Err.Error() != "http_request: nothing here" {
 		t.Errorf("got %v", f)
 	}
 }

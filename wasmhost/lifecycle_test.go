@@ -318,7 +318,7 @@ func TestLoadFaults(t *testing.T) {
 		{"command", wasmhost.KindLoad, "WASI command"},
 	} {
 		_, err := compile(t, h, wasmFile(t, "wat/"+c.file)).NewGuest(t.Context(), wasmhost.GuestConfig{Name: "x", Entries: []string{"call"}, Logger: l.logger()})
-		if f := wantFault(t, err, c.kind); !strings.Contains(f.Error(), c.text) {
+		if f := faultOf(t, err, c.kind); !strings.Contains(f.Error(), c.text) {
 			t.Errorf("%s: %v", c.file, f)
 		}
 	}
@@ -338,12 +338,12 @@ func TestLoadFaults(t *testing.T) {
 		{wasmhost.GuestConfig{Name: "x", Capabilities: grants(), Limits: wasmhost.Limits{Timeout: -1}}, "limit timeout: -1ns is not between"},
 	} {
 		_, err := m.NewGuest(t.Context(), c.cfg)
-		if f := wantFault(t, err, wasmhost.KindLoad); !strings.Contains(f.Error(), c.text) {
+		if f := faultOf(t, err, wasmhost.KindLoad); !strings.Contains(f.Error(), c.text) {
 			t.Errorf("got %v\nwant %s", f, c.text)
 		}
 	}
 	_, err := m.NewGuest(t.Context(), wasmhost.GuestConfig{Name: "x", Capabilities: grants(), Limits: wasmhost.Limits{Memory: 64 << 10}})
-	if f := wantFault(t, err, wasmhost.KindMemory); f.Export != "load" {
+	if f := faultOf(t, err, wasmhost.KindMemory); f.Export != "load" {
 		t.Errorf("got %v", f)
 	}
 }
@@ -355,7 +355,7 @@ func TestGuestWithoutMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = g.Call(t.Context(), "call", wasmhost.Input{}, ignore)
-	if f := wantFault(t, err, wasmhost.KindHost); f.Err.Error() != "a pointer from a module without memory" {
+	if f := faultOf(t, err, wasmhost.KindHost); f.Err.Error() != "a pointer from a module without memory" {
 		t.Errorf("got %v", f)
 	}
 }
@@ -529,12 +529,12 @@ func TestCompileFile(t *testing.T) {
 	}
 	for path, text := range map[string]string{"testdata/none.wasm": "no such file", "testdata": "is not a file", "testdata/wat/probe.wat": "not a WebAssembly module"} {
 		_, err := h.CompileFile(t.Context(), "x", path, wasmhost.Limits{})
-		if f := wantFault(t, err, wasmhost.KindLoad); !strings.Contains(f.Error(), text) {
+		if f := faultOf(t, err, wasmhost.KindLoad); !strings.Contains(f.Error(), text) {
 			t.Logf("%s: %v", path, f)
 		}
 	}
 	_, err = h.CompileFile(t.Context(), "x", "testdata/wat/probe.wasm", wasmhost.Limits{Module: 100})
-	if f := wantFault(t, err, wasmhost.KindLoad); !strings.Contains(f.Error(), "more than the limit of 100") {
+	if f := faultOf(t, err, wasmhost.KindLoad); !strings.Contains(f.Error(), "more than the limit of 100") {
 		t.Errorf("got %v", f)
 	}
 }

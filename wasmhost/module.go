@@ -230,7 +230,7 @@ func (h *Host) stored(key moduleKey) (m meteredModule, ok bool, err error) {
 	}
 	info, wasm, found := bytes.Cut(data, []byte("\n"))
 	if !found || json.Unmarshal(info, &m.info) != nil {
-		return m, false, nil // not what this version writes: made anew
+		return m, false, nil //nolint:nilerr // not what this version writes: made anew
 	}
 	m.wasm = wasm
 	return m, true, nil

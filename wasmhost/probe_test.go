@@ -223,7 +223,13 @@ func words(t testing.TB, report []byte) []int64 {
 }
 
 // wantFault checks the kind of a fault.
-func wantFault(t testing.TB, err error, kind wasmhost.Kind) *wasmhost.Fault {
+func wantFault(t testing.TB, err error, kind wasmhost.Kind) {
+	t.Helper()
+	_ = faultOf(t, err, kind)
+}
+
+// faultOf gives a fault of that kind.
+func faultOf(t testing.TB, err error, kind wasmhost.Kind) *wasmhost.Fault {
 	t.Helper()
 	var f *wasmhost.Fault
 	if !errors.As(err, &f) {
