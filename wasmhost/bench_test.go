@@ -92,7 +92,7 @@ func BenchmarkToolCall(b *testing.B) {
 	})
 	for name, timeout := range map[string]time.Duration{"extism-timeout": time.Second, "extism": 0} {
 		b.Run(name, func(b *testing.B) {
-			p := newExtism(b, wasmFile(b, "bench/policy_extism"), timeout)
+			p := newExtism(b, wasmFile(b, "bench/policy_extism"), timeout, nil)
 			for range measured(b) {
 				out, err := p.call("tool_call", event)
 				if err != nil {
@@ -177,7 +177,7 @@ func BenchmarkToolCallCold(b *testing.B) {
 			return func() error { return callTool(b.Context(), g, event) }
 		},
 		"extism-timeout": func(b *testing.B) func() error {
-			p := newExtism(b, wasmFile(b, "bench/policy_extism"), time.Second)
+			p := newExtism(b, wasmFile(b, "bench/policy_extism"), time.Second, nil)
 			return func() error { _, err := p.call("tool_call", event); return err }
 		},
 	}

@@ -3,11 +3,14 @@ package wasmhost_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"weir/wasmhost"
+	"weir/wasmhost/meter"
 )
 
 func ignore([]byte) error { return nil }
@@ -428,6 +432,10 @@ func TestModuleCache(t *testing.T) {
 	first := cacheFiles(t, dir)
 	if compiled != 1 || len(first) < 2 {
 		t.Fatalf("compiled %d times; files %v", compiled, first)
+	}
+	metered := filepath.Join(dir, fmt.Sprintf("%x-m%s-t100000-d8388608.wasm", sha256.Sum256(wasmFile(t, "wat/probe")), meter.Version))
+	if first[metered] == "" {
+		t.Errorf("the metered form is not kept under the meter's version: %v", slices.Sorted(maps.Keys(first)))
 	}
 	use()
 	if d := cmp.Diff(first, cacheFiles(t, dir)); d != "" || compiled != 1 {
