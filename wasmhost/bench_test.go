@@ -355,3 +355,26 @@ func BenchmarkInstantiate(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkStart makes a host and loads a module, as a command does when it starts: with what an earlier process left in the
+// cache, and without a cache.
+func BenchmarkStart(b *testing.B) {
+	for name, dir := range map[string]string{"warm": b.TempDir(), "cold": ""} {
+		b.Run(name, func(b *testing.B) {
+			wasm := wasmFile(b, "bench/policy")
+			b.ReportAllocs()
+			for b.Loop() {
+				h, err := wasmhost.New(b.Context(), wasmhost.Config{CacheDir: dir})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := h.Compile(b.Context(), "policy", wasm, wasmhost.Limits{}); err != nil {
+					b.Fatal(err)
+				}
+				if err := h.Close(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

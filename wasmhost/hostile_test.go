@@ -336,6 +336,9 @@ func TestHostileGuests(t *testing.T) {
 		}
 	}
 	engines(t, func(t *testing.T, cfg wasmhost.Config) {
+		if cfg.Interpreter && testing.Short() {
+			t.Skip("the interpreter takes 20 s")
+		}
 		h := newHost(t, cfg)
 		before := measure(t)
 		for _, g := range guests {
