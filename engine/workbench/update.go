@@ -87,7 +87,7 @@ func (u *updater) write(f *File) error {
 	return errors.Join(append(errs, writeInPlace(f.Path, []byte(text)))...)
 }
 
-// outputLiteral is output = and a string without escapes. The longer form comes first, since '' begins it too.
+// outputLiteral is output = and a string without escapes. The form with three quotes comes first: two of them are the empty string.
 var outputLiteral = regexp.MustCompile(`^output[ \t]*=[ \t]*('''(?s:.*?)'''|'[^'\n]*')`)
 
 // replaceOutput puts out in the place of the string at r.at.
