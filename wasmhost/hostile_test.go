@@ -342,7 +342,15 @@ func TestHostileGuests(t *testing.T) {
 		h := newHost(t, cfg)
 		before := measure(t)
 		for _, g := range guests {
-			t.Run(g.name, func(t *testing.T) { hostile(t, h, cfg.Interpreter, wasmFile(t, "hostile/"+g.name), g.want) })
+			t.Run(g.name, func(t *testing.T) {
+				late := hostile(t, h, cfg.Interpreter, wasmFile(t, "hostile/"+g.name), g.want)
+				if late > slack { // the machine may have stood still: a guest that can do it does it twice
+					late = min(late, hostile(t, h, cfg.Interpreter, wasmFile(t, "hostile/"+g.name), g.want))
+				}
+				if late > slack {
+					t.Errorf("it ended %v after its deadline", late)
+				}
+			})
 		}
 		after := measure(t)
 		// Compiled modules live as long as the host, and each has a mapping for its machine code.
@@ -351,8 +359,9 @@ func TestHostileGuests(t *testing.T) {
 	})
 }
 
-// hostile runs one guest and checks its outcomes, its times, and that each fault is followed by a new instance.
-func hostile(t *testing.T, h *wasmhost.Host, interpreter bool, wasm []byte, want string) {
+// hostile runs one guest and checks its outcomes, and that each fault is followed by a new instance. It returns how long after
+// its deadline something ended.
+func hostile(t *testing.T, h *wasmhost.Host, interpreter bool, wasm []byte, want string) (late time.Duration) {
 	t.Helper()
 	phase, outcomes, found := strings.Cut(want, ":")
 	if !found {
@@ -369,15 +378,13 @@ func hostile(t *testing.T, h *wasmhost.Host, interpreter bool, wasm []byte, want
 		if !slices.Contains(strings.Split(want, "|"), got) && !slow {
 			t.Errorf("%s: %s (%v), want %s", what, got, err, want)
 		}
-		if took := time.Since(start); took > limits.Timeout+slack {
-			t.Errorf("%s: it took %v", what, took)
-		}
+		late = max(late, time.Since(start)-limits.Timeout)
 	}
 	start := time.Now()
 	m, err := h.Compile(t.Context(), "hostile", wasm, limits)
 	if phase == "compile" {
 		check("compile", outcomes, err, start)
-		return
+		return late
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -389,13 +396,13 @@ func hostile(t *testing.T, h *wasmhost.Host, interpreter bool, wasm []byte, want
 		if got := outcome(t, err); !slices.Contains(strings.Split(outcomes, "|"), got) {
 			t.Errorf("describe: %s (%v), want %s", got, err, outcomes)
 		}
-		return
+		return late
 	}
 	start = time.Now()
 	g, err := m.NewGuest(t.Context(), cfg)
 	if phase == "load" {
 		check("load", outcomes, err, start)
-		return
+		return late
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -421,4 +428,5 @@ func hostile(t *testing.T, h *wasmhost.Host, interpreter bool, wasm []byte, want
 		}
 		faulted = err != nil
 	}
+	return late
 }
