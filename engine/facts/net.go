@@ -96,14 +96,20 @@ func (n *hostFinder) shell(s *Shell) {
 		if name == "git" && len(c.Argv) > 1 && (c.Argv[1].Text == "commit" || c.Argv[1].Text == "tag" || c.Argv[1].Text == "log") {
 			continue
 		}
-		operands := 0
+		operands, value := 0, false
+		spec, _ := wrapper(name) // ssh's options
 		for _, w := range c.Argv[1:] {
+			if value {
+				value = false
+				continue
+			}
 			if strings.Contains(w.Text, "://") {
 				n.urls(w.Text, w.Dynamic)
 				continue
 			}
 			n.device(w)
-			if strings.HasPrefix(w.Text, "-") || w.Text == "" {
+			if strings.HasPrefix(w.Text, "-") || strings.Trim(w.Text, "0123456789") == "" { // numbers are ports
+				value = name == "ssh" && len(w.Text) == 2 && strings.Contains(spec.letters, w.Text[1:])
 				continue
 			}
 			operands++

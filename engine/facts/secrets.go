@@ -263,13 +263,11 @@ func (f *secretFinder) named(i int) (start, end int, ok bool) {
 	for j < len(t) && j-i < 64 && (dotted.has(t[j])) {
 		j++
 	}
-	if !secretName(t[i:j]) {
-		return 0, 0, false
-	}
+	name := t[i:j]
 	for j < len(t) && (t[j] == '"' || t[j] == '\'' || t[j] == ' ') && j-i < 70 {
 		j++
 	}
-	if j >= len(t) || (t[j] != '=' && t[j] != ':') {
+	if j >= len(t) || (t[j] != '=' && t[j] != ':') || !secretName(name) {
 		return 0, 0, false
 	}
 	for j < len(t) && strings.IndexByte("=:> \"'`", t[j]) >= 0 {
