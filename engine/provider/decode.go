@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,7 +58,7 @@ type decoder struct {
 
 // fail notes an error at the key, or at what is nearest around it.
 func (d *decoder) fail(key, message, hint string) {
-	d.errs = append(d.errs, d.places.of(key).Error(index.ReplaceAllString(key, ""), message, hint))
+	d.errs = append(d.errs, d.places.of(key).Error(withoutIndex(key), message, hint))
 }
 
 func (d *decoder) syntax(path string, err error) {
@@ -74,7 +73,22 @@ func (d *decoder) syntax(path string, err error) {
 	d.errs = append(d.errs, at.Error("", "not valid TOML", `strings need quotes, as in kind = "anthropic"`))
 }
 
-var index = regexp.MustCompile(`\[\d+\]`)
+// withoutIndex is a key as a set.Error has it: model.id for model[2].id.
+func withoutIndex(key string) string {
+	before, rest, ok := strings.Cut(key, "[")
+	if !ok {
+		return key
+	}
+	_, after, _ := strings.Cut(rest, "]")
+	return before + after
+}
+
+// named says whether s is a name: 1 to 64 of the characters, not beginning with a digit or -.
+func named(s, characters string) bool {
+	return s != "" && len(s) <= 64 && strings.Trim(s, characters) == "" && !strings.ContainsAny(s[:1], "0123456789-")
+}
+
+const lower, upper, digits = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
 
 func (d *decoder) document(doc map[string]any) {
 	d.keys("", doc, "the file", "default", "provider", "model")
@@ -138,13 +152,11 @@ func (d *decoder) keys(at string, table map[string]any, where string, known ...s
 	}
 }
 
-var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
-
 func (d *decoder) provider(at, name string, table map[string]any) {
 	where := "[" + at + "]"
 	d.keys(at, table, where, "kind", "base_url", "key_env", "key_file", "key_command")
 	p := Provider{Name: name}
-	if !nameForm.MatchString(name) {
+	if !named(name, lower+digits+"_-") {
 		d.fail(at, fmt.Sprintf("%q is no name of a provider", name), "use lower-case letters, digits, _ and -, beginning with a letter")
 	}
 	kind, ok := value[string](d, table, "kind", at+".kind", "a string", `kind = "openai-chat"`)
@@ -179,7 +191,7 @@ func (d *decoder) key(at string, table map[string]any) KeySource {
 	}
 	if env, ok := value[string](d, table, "key_env", at+".key_env", "a string", `key_env = "OPENAI_API_KEY"`); ok {
 		s.Env = env
-		if !envForm.MatchString(env) {
+		if !named(env, lower+upper+digits+"_") {
 			// It may be the key itself, so it is not repeated.
 			d.fail(at+".key_env", "key_env is not the name of an environment variable", `write the name, as in key_env = "OPENAI_API_KEY", not the key`)
 		}
@@ -207,8 +219,6 @@ func (d *decoder) key(at string, table map[string]any) KeySource {
 	}
 	return s
 }
-
-var envForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 
 // checkBaseURL says what is wrong with where a provider is.
 func checkBaseURL(kind Kind, base string, key KeySource) string {

@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -176,24 +175,22 @@ func (k *keys) command(ctx context.Context) (string, error) {
 		}
 		return k.fail(message, "run it yourself to see why; arguments and output are not repeated here", err)
 	}
-	key, err := k.check(out.String(), "the command "+k.source.Command[0]+" printed nothing", "it must print the key")
+	key, err := k.check(string(out.text), "the command "+k.source.Command[0]+" printed nothing", "it must print the key")
 	if err == nil {
 		k.last, k.until = key, k.now().Add(keyFresh)
 	}
 	return key, err
 }
 
-// limited keeps the first bytes that are written.
+// limited keeps the first bytes that are written. It has no ReadFrom, by which a copy would go around the limit.
 type limited struct {
-	bytes.Buffer
+	text []byte
 	most int
 }
 
 // Write implements [io.Writer].
 func (l *limited) Write(p []byte) (int, error) {
-	if room := l.most - l.Len(); room > 0 {
-		l.Buffer.Write(p[:min(len(p), room)])
-	}
+	l.text = append(l.text, p[:min(len(p), l.most-len(l.text))]...)
 	return len(p), nil
 }
 

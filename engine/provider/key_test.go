@@ -81,6 +81,22 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// TestKeyFileAtHome shows that the home folder stands for ~ in a key file.
+func TestKeyFileAtHome(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	if err := os.WriteFile(filepath.Join(home, "k"), []byte(secret), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := provider.Parse("/etc/m.toml", []byte("[provider.p]\nkind = \"anthropic\"\nkey_file = \"~/k\"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := authorize(t, c.Providers[0].Key); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestCommandRunsOnce shows that a command that may ask a person runs once in five minutes, and not for every request.
 func TestCommandRunsOnce(t *testing.T) {
 	count := filepath.Join(t.TempDir(), "count")

@@ -170,9 +170,6 @@ func (b *Block) End() {
 	b.reply.send(ev)
 }
 
-// Ended says whether the block has ended.
-func (b *Block) Ended() bool { return b.ended }
-
 // checkArguments says what is wrong with the arguments of a tool call. None at all are those of a tool without any.
 func checkArguments(text string) error {
 	if strings.TrimSpace(text) == "" {
