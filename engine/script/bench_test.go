@@ -15,7 +15,7 @@ const event = `{"type":"tool_call","toolName":"bash","toolCallId":"call_1","inpu
 // BenchmarkToolCall is one tool_call of a policy in TypeScript, metered. The goal is 15 µs.
 func BenchmarkToolCall(b *testing.B) {
 	ctx := b.Context()
-	g := guest(b, host(b, wasmhost.Config{}), load(b, "testdata/bench/policy.ts"), wasmhost.GuestConfig{Entries: []string{"tool_call"}})
+	g := guest(b, host(b), load(b, "testdata/bench/policy.ts"), wasmhost.GuestConfig{Entries: []string{"tool_call"}})
 	in := wasmhost.Input{Bytes: []byte(event)}
 	var fuel uint64
 	b.ReportAllocs()
@@ -43,7 +43,7 @@ func BenchmarkLoad(b *testing.B) {
 // instance.
 func BenchmarkStart(b *testing.B) {
 	ctx := b.Context()
-	h := host(b, wasmhost.Config{})
+	h := host(b)
 	guest(b, h, load(b, "testdata/bench/policy.ts"), wasmhost.GuestConfig{})
 	b.ReportAllocs()
 	for b.Loop() {

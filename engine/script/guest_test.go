@@ -41,7 +41,7 @@ func faultOf(t testing.TB, err error) (wasmhost.Kind, string) {
 
 // TestResults: what a hook returns is handed out whole or is a fault; nothing but undefined becomes "no opinion".
 func TestResults(t *testing.T) {
-	h := host(t, wasmhost.Config{})
+	h := host(t)
 	const returned = "p.js:2:8: what tool_call returned "
 	for name, c := range map[string]struct {
 		body  string
@@ -111,7 +111,7 @@ export const check = (c: Command): object => {
   return (parts as any).nothing.here;
 };
 `))
-	g := guest(t, host(t, wasmhost.Config{}), s, wasmhost.GuestConfig{Entries: []string{"tool_call"}})
+	g := guest(t, host(t), s, wasmhost.GuestConfig{Entries: []string{"tool_call"}})
 	_, err := call(t, g, "tool_call", event)
 	if _, text := faultOf(t, err); text != "lib/check.ts:4:25: TypeError: cannot read property 'here' of undefined (called from p.ts:5:3)" {
 		t.Errorf("%s", text)
@@ -120,7 +120,7 @@ export const check = (c: Command): object => {
 
 // TestLoadFaults: a policy that cannot work does not load, and says where it is wrong.
 func TestLoadFaults(t *testing.T) {
-	h := host(t, wasmhost.Config{})
+	h := host(t)
 	for name, c := range map[string]struct{ text, want string }{
 		"no hook":         {`export const a = 1;`, "the policy exports no function named like an event, such as `export function tool_call(event)`; it exports a"},
 		"nothing":         {``, "the policy exports no function named like an event, such as `export function tool_call(event)`; it exports nothing"},
@@ -158,11 +158,11 @@ func TestLoadFaults(t *testing.T) {
 
 // TestStrictDescribe: what the policy says of itself is read as strictly as any module's.
 func TestStrictDescribe(t *testing.T) {
-	h := host(t, wasmhost.Config{})
+	h := host(t)
 	for text, want := range map[string]string{
 		`{ name: "No RM" }`: `name: "No RM": `,
 		`{ version: "1" }`:  `version: "1": `,
-		`{ nmae: "x" }`:     `unknown key`,
+		`{ titel: "x" }`:    `unknown key`,
 		`{ hooks: { tool_call: { tool: ["bash"] } } }`: `unknown key`,
 		`{ capabilities: { files: "x" } }`:             `unknown capability`,
 	} {
@@ -174,7 +174,7 @@ func TestStrictDescribe(t *testing.T) {
 }
 
 func TestDescribe(t *testing.T) {
-	h := host(t, wasmhost.Config{})
+	h := host(t)
 	for text, want := range map[string]string{
 		`export const tool_call = () => {};`: `{"abi":1,"name":"my-policy","version":"0.0.0","hooks":{"tool_call":{}}}`,
 		`export const describe = { name: "x", version: "1.2.3", description: "d", config: { type: "object" }, capabilities: { clock: "age" }, hooks: { context: { view: "table" } } };
@@ -197,7 +197,7 @@ func TestDescribe(t *testing.T) {
 
 // TestEvents: every event's hook is called, with the event that was sent.
 func TestEvents(t *testing.T) {
-	h := host(t, wasmhost.Config{})
+	h := host(t)
 	var text strings.Builder
 	var entries []string
 	for e := wire.Event(1); int(e) <= wire.EventCount; e++ {
@@ -231,7 +231,7 @@ func TestContextApart(t *testing.T) {
 	s := load(t, write(t, "p.js", `
 export const tool_call = (e) => ({ input: { all: JSON.stringify(e), keys: Object.keys(e), turn: e.context?.turnIndex ?? null, same: e.context === e.context } });
 export const input = (e) => { e.context = 1; return { e, copy: { ...e } }; };`))
-	g := guest(t, host(t, wasmhost.Config{}), s, wasmhost.GuestConfig{Entries: []string{"tool_call", "input"}})
+	g := guest(t, host(t), s, wasmhost.GuestConfig{Entries: []string{"tool_call", "input"}})
 	context := `"context":{"sessionId":"s","model":{"id":"x"},"turnIndex":7,"callIndex":12}`
 	for _, in := range []string{
 		`{"type":"tool_call","input":{"command":"ls"},` + context + `}`,
@@ -274,7 +274,7 @@ export const input = (e) => { e.context = 1; return { e, copy: { ...e } }; };`))
 
 // TestBounds: whatever a policy does, it ends as a fault of the right kind.
 func TestBounds(t *testing.T) {
-	h := host(t, wasmhost.Config{})
+	h := host(t)
 	slow := wasmhost.Limits{Timeout: 100 * time.Millisecond, Fuel: 1 << 50}
 	for name, c := range map[string]struct {
 		body   string
@@ -286,8 +286,11 @@ func TestBounds(t *testing.T) {
 		"swallowing loop":    {`for (;;) { try { for (;;) {} } catch {} finally {} }`, slow, wasmhost.KindDeadline},
 		"exponential regex":  {`/^(a+)+$/.test("a".repeat(40) + "b")`, slow, wasmhost.KindDeadline},
 		"allocation":         {`const a = []; for (;;) a.push(new Uint8Array(1 << 20));`, wasmhost.Limits{Timeout: time.Minute}, wasmhost.KindMemory},
-		"swallowed allocation": {`const a = []; for (;;) { try { for (;;) a.push(new Uint8Array(1 << 20)); } catch {} }`,
-			wasmhost.Limits{Timeout: time.Minute}, wasmhost.KindMemory},
+		"swallowed allocation": {
+			`const a = []; for (;;) { try { for (;;) a.push(new Uint8Array(1 << 20)); } catch {} }`,
+			wasmhost.Limits{Timeout: time.Minute},
+			wasmhost.KindMemory,
+		},
 		"small allocations":   {`const a = []; for (;;) a.push({ n: a.length });`, wasmhost.Limits{Timeout: time.Minute, Memory: 16 << 20, Fuel: 1 << 50}, wasmhost.KindMemory},
 		"recursion":           {`const f = (n) => f(n + 1) + 1; return { n: f(0) };`, wasmhost.Limits{Timeout: time.Minute}, wasmhost.KindDepth},
 		"swallowed recursion": {`const f = () => { try { f(); } catch {} }; f(); return {};`, wasmhost.Limits{Timeout: time.Minute}, wasmhost.KindDepth},
@@ -313,7 +316,7 @@ func TestBounds(t *testing.T) {
 
 // TestTopLevelBounds: so does what runs while a policy loads.
 func TestTopLevelBounds(t *testing.T) {
-	h := host(t, wasmhost.Config{})
+	h := host(t)
 	s := load(t, write(t, "p.js", "for (;;) {}\nexport const tool_call = () => {};"))
 	start := time.Now()
 	_, err := module(t, h, s).NewGuest(t.Context(), wasmhost.GuestConfig{Name: "p", Entries: []string{"tool_call"}, Limits: wasmhost.Limits{LoadTimeout: 200 * time.Millisecond, Fuel: 1 << 50}})
@@ -333,7 +336,7 @@ func TestDeterminism(t *testing.T) {
 	text := `export const tool_call = () => ({ input: { now: Date.now(), date: new Date().toISOString(), zone: new Date().getTimezoneOffset(), random: [Math.random(), Math.random()] } });`
 	run := func(cfg wasmhost.GuestConfig) (string, uint64) {
 		cfg.Entries = []string{"tool_call"}
-		g := guest(t, host(t, wasmhost.Config{}), load(t, write(t, "p.js", text)), cfg)
+		g := guest(t, host(t), load(t, write(t, "p.js", text)), cfg)
 		var out string
 		s, err := g.Call(t.Context(), "tool_call", wasmhost.Input{Bytes: []byte(event)}, func(b []byte) error { out = string(b); return nil })
 		if err != nil {
@@ -374,7 +377,7 @@ func TestConsole(t *testing.T) {
   console.debug("d"); console.info("i"); console.warn("w");
   console.error(new TypeError("boom"));
 }`))
-	g := guest(t, host(t, wasmhost.Config{}), s, wasmhost.GuestConfig{Entries: []string{"tool_call"}, Logger: logger})
+	g := guest(t, host(t), s, wasmhost.GuestConfig{Entries: []string{"tool_call"}, Logger: logger})
 	if _, err := call(t, g, "tool_call", event); err != nil {
 		t.Fatal(err)
 	}
@@ -392,7 +395,7 @@ level=ERROR msg="p.js:4:21: TypeError: boom"
 func TestConfig(t *testing.T) {
 	s := load(t, write(t, "p.js", `import { config } from "weir";
 export const tool_call = () => ({ input: config });`))
-	h := host(t, wasmhost.Config{})
+	h := host(t)
 	for config, want := range map[string]string{"": `{"input":{}}`, `{"protect":["/"],"n":1}`: `{"input":{"protect":["/"],"n":1}}`} {
 		g := guest(t, h, s, wasmhost.GuestConfig{Entries: []string{"tool_call"}, Config: []byte(config)})
 		if out, err := call(t, g, "tool_call", event); err != nil || out != want {
@@ -407,7 +410,7 @@ func TestNothingElse(t *testing.T) {
   names: ["fetch", "process", "require", "setTimeout", "std", "os", "scriptArgs", "print", "WebAssembly", "Worker"].filter((n) => n in globalThis),
   global: Object.keys(globalThis),
 } });`))
-	g := guest(t, host(t, wasmhost.Config{}), s, wasmhost.GuestConfig{Entries: []string{"tool_call"}})
+	g := guest(t, host(t), s, wasmhost.GuestConfig{Entries: []string{"tool_call"}})
 	if out, err := call(t, g, "tool_call", event); err != nil || out != `{"input":{"names":[],"global":["__weir_policy"]}}` {
 		t.Errorf("%s, %v", out, err)
 	}
@@ -415,7 +418,7 @@ func TestNothingElse(t *testing.T) {
 
 // TestShared: policies on one engine, at the same time, do not see each other.
 func TestShared(t *testing.T) {
-	h := host(t, wasmhost.Config{})
+	h := host(t)
 	var wg sync.WaitGroup
 	for _, name := range []string{"a", "b", "c", "d"} {
 		s := load(t, write(t, name+".js", `globalThis.n = (globalThis.n ?? 0); Array.prototype.mine = "`+name+`";
@@ -436,7 +439,7 @@ export const tool_call = () => ({ input: { name: [].mine, n: ++n } });`))
 
 // TestPacked: a packed policy is the same policy.
 func TestPacked(t *testing.T) {
-	h := host(t, wasmhost.Config{})
+	h := host(t)
 	s := load(t, "testdata/bench/policy.ts")
 	wasm, err := script.Pack(s)
 	if err != nil {
@@ -480,7 +483,7 @@ func TestPacked(t *testing.T) {
 
 // TestEmptyEngine: the engine alone says what is missing.
 func TestEmptyEngine(t *testing.T) {
-	h := host(t, wasmhost.Config{})
+	h := host(t)
 	wasm, err := load(t, "testdata/bench/policy.ts").Engine()
 	if err != nil {
 		t.Fatal(err)

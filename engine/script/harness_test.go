@@ -50,10 +50,9 @@ func write(t testing.TB, files ...string) string {
 	return filepath.Join(dir, files[0])
 }
 
-func host(t testing.TB, cfg wasmhost.Config) *wasmhost.Host {
+func host(t testing.TB) *wasmhost.Host {
 	t.Helper()
-	cfg.CacheDir = cacheDir
-	h, err := wasmhost.New(t.Context(), cfg)
+	h, err := wasmhost.New(t.Context(), wasmhost.Config{CacheDir: cacheDir})
 	if err != nil {
 		t.Fatal(err)
 	}

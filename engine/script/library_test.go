@@ -30,7 +30,7 @@ export function tool_call() {
 }
 export const tool_result = () => void kv.set("big", "x".repeat(70000));
 `))
-	g := guest(t, host(t, wasmhost.Config{}), s, wasmhost.GuestConfig{
+	g := guest(t, host(t), s, wasmhost.GuestConfig{
 		Entries: []string{"tool_call", "tool_result"}, Capabilities: map[string]wasmhost.Capability{"kv": wasmhost.KV(wasmhost.NewMemoryStore())},
 	})
 	out, err := call(t, g, "tool_call", event)
@@ -57,7 +57,7 @@ export function tool_call() {
   try { weir.file.read("../x"); } catch (e) { refused = e.message; }
   return { input: { text: weir.file.read("guide.md"), stat: weir.file.stat("guide.md"), list: weir.file.list("."), refused } };
 }`))
-	g := guest(t, host(t, wasmhost.Config{}), s, wasmhost.GuestConfig{Entries: []string{"tool_call"}, Capabilities: map[string]wasmhost.Capability{"file": read}})
+	g := guest(t, host(t), s, wasmhost.GuestConfig{Entries: []string{"tool_call"}, Capabilities: map[string]wasmhost.Capability{"file": read}})
 	out, err := call(t, g, "tool_call", event)
 	want := `{"input":{"text":"grün","stat":{"name":"guide.md","dir":false,"size":5},"list":[{"name":"guide.md","dir":false,"size":5}],"refused":"file.read: read: ../x: not below a granted folder"}}`
 	if err != nil || out != want {
@@ -97,7 +97,7 @@ export const tool_result = () => ({ details: http.request({ url: "invalid" }) })
 		}
 		return map[string]any{"status": 200, "headers": map[string]string{}, "body": base64.StdEncoding.EncodeToString(body)}, nil
 	})
-	g := guest(t, host(t, wasmhost.Config{}), s, wasmhost.GuestConfig{Entries: []string{"tool_call", "tool_result"}, Capabilities: map[string]wasmhost.Capability{"http": capability}})
+	g := guest(t, host(t), s, wasmhost.GuestConfig{Entries: []string{"tool_call", "tool_result"}, Capabilities: map[string]wasmhost.Capability{"http": capability}})
 	bodies, err := json.Marshal([]string{"", "a", "ab", "abc", "abcd", "ü", "日本語", "😀", "a\x00b", strings.Repeat("ü", 5000)})
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ export const input = () => { try { ui.confirm("x"); } catch (e) { return { actio
 		}
 		return map[string]any{}, nil
 	}
-	g := guest(t, host(t, wasmhost.Config{}), s, wasmhost.GuestConfig{
+	g := guest(t, host(t), s, wasmhost.GuestConfig{
 		Entries: []string{"tool_call", "input"}, Capabilities: map[string]wasmhost.Capability{"ui": echo(answer), "session": echo(answer)},
 	})
 	out, err := call(t, g, "tool_call", event)
@@ -152,8 +152,11 @@ export const input = () => { try { ui.confirm("x"); } catch (e) { return { actio
 		t.Errorf("%s, %v, want %s", out, err, want)
 	}
 	if diff := cmp.Diff([]map[string]any{
-		{"op": "confirm", "title": "Sure?", "message": "really"}, {"op": "select", "title": "Which?", "options": []any{"a", "b"}},
-		{"op": "input", "title": "Why?", "placeholder": ""}, {"op": "notify", "message": "done", "level": "info"}, {"op": "status", "text": ""},
+		{"op": "confirm", "title": "Sure?", "message": "really"},
+		{"op": "select", "title": "Which?", "options": []any{"a", "b"}},
+		{"op": "input", "title": "Why?", "placeholder": ""},
+		{"op": "notify", "message": "done", "level": "info"},
+		{"op": "status", "text": ""},
 		{"op": "entries", "n": float64(1)},
 	}, seen); diff != "" {
 		t.Error(diff)
@@ -166,7 +169,7 @@ export const input = () => { try { ui.confirm("x"); } catch (e) { return { actio
 
 // TestNotGranted: a policy that uses a capability asks for it like any module, and one that does not has no way to it.
 func TestNotGranted(t *testing.T) {
-	h := host(t, wasmhost.Config{})
+	h := host(t)
 	m := module(t, h, load(t, write(t, "p.js", "import { kv } from \"weir\";\nexport const tool_call = () => void kv.get(\"a\");")))
 	if diff := cmp.Diff([]string{"kv"}, m.Capabilities()); diff != "" {
 		t.Error(diff)
@@ -192,7 +195,7 @@ export function tool_execute({ toolName, args }) {
   return text(toolName + " " + args.text.toUpperCase());
 }
 export const command_execute = ({ name, args }) => ({ message: name + " " + args });`))
-	g := guest(t, host(t, wasmhost.Config{}), s, wasmhost.GuestConfig{Entries: []string{"tool_execute", "command_execute"}})
+	g := guest(t, host(t), s, wasmhost.GuestConfig{Entries: []string{"tool_execute", "command_execute"}})
 	var out, partial string
 	_, err := g.Call(t.Context(), "tool_execute", wasmhost.Input{
 		Bytes:  []byte(`{"toolCallId":"c1","toolName":"shout","args":{"text":"hey"},"context":{}}`),
@@ -210,7 +213,7 @@ export const command_execute = ({ name, args }) => ({ message: name + " " + args
 	}
 	// A tool that returns nothing has no result: unlike a hook, it may not.
 	s = load(t, write(t, "p.js", `export const describe = { tools: [{ name: "t", description: "d", parameters: {} }] }; export const tool_execute = () => {};`))
-	_, err = call(t, guest(t, host(t, wasmhost.Config{}), s, wasmhost.GuestConfig{Entries: []string{"tool_execute"}}), "tool_execute", `{}`)
+	_, err = call(t, guest(t, host(t), s, wasmhost.GuestConfig{Entries: []string{"tool_execute"}}), "tool_execute", `{}`)
 	if _, text := faultOf(t, err); text != "p.js:1:115: what tool_execute returned is undefined; it must be an object" {
 		t.Errorf("%s", text)
 	}
@@ -243,7 +246,7 @@ export function context(table) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := guest(t, host(t, wasmhost.Config{}), s, wasmhost.GuestConfig{Entries: []string{"context"}})
+	g := guest(t, host(t), s, wasmhost.GuestConfig{Entries: []string{"context"}})
 	var out struct {
 		Type, Cwd, Out string
 		Length         int

@@ -19,36 +19,66 @@ func TestLoadErrors(t *testing.T) {
 		files []string
 		want  string // of the whole error
 	}{
-		"syntax": {[]string{"policy.ts", "export function tool_call() {\n  const x: number = 1;\n  f(x]);\n}\n"},
-			`policy.ts:3:6: Expected ")" but found "]"`},
-		"columns count characters": {[]string{"policy.ts", "const s = \"grün日本\"; f(]);\n"},
-			`policy.ts:1:23: Unexpected "]"`},
-		"syntax in an import": {[]string{"policy.ts", "import \"./lib/rules\";\n", "lib/rules.ts", "\n\nlet 1;\n"},
-			`lib/rules.ts:3:5: Expected ";" but found "1"`},
-		"package": {[]string{"policy.ts", "import fs from \"node:fs\";\nfs;\n"},
-			`policy.ts:1:16: "node:fs" is a package; a policy can import its own files ("./rules") and "weir"`},
-		"absolute": {[]string{"policy.ts", "import \"/etc/passwd.json\";\n"},
-			`policy.ts:1:8: "/etc/passwd.json" is a package; a policy can import its own files ("./rules") and "weir"`},
-		"web": {[]string{"policy.ts", "import \"https://example.com/x.js\";\n"},
-			`policy.ts:1:8: "https://example.com/x.js" is a package; a policy can import its own files ("./rules") and "weir"`},
-		"outside": {[]string{"policy.ts", "import \"../rules\";\n"},
-			`policy.ts:1:8: "../rules" lies outside the policy's folder; move it there`},
-		"outside, the long way": {[]string{"policy.ts", "import \"./lib/../../rules\";\n"},
-			`policy.ts:1:8: "./lib/../../rules" lies outside the policy's folder; move it there`},
-		"missing": {[]string{"policy.ts", "import \"./rules\";\n"},
-			`policy.ts:1:8: there is no file "./rules"`},
-		"missing name": {[]string{"policy.ts", "import { a } from \"./rules\";\na;\n", "rules.ts", "export const b = 1;\n"},
-			`policy.ts:1:10: No matching export in "rules.ts" for import "a"`},
-		"not in weir": {[]string{"policy.ts", "import { fetch } from \"weir\";\nfetch;\n"},
-			`policy.ts:1:10: No matching export in "weir" for import "fetch"`},
-		"dynamic import": {[]string{"policy.ts", "export const tool_call = () => void import(\"./rules\");\n"},
-			`policy.ts:1:44: import() gives a promise, and hooks are synchronous; use an import statement`},
-		"top-level await": {[]string{"policy.ts", "\nawait 1;\n"},
-			`policy.ts:2:1: there is no top-level await: policies are synchronous`},
-		"other file": {[]string{"policy.ts", "import \"./words.txt\";\n", "words.txt", "a"},
-			`policy.ts:1:8: only .ts, .mts, .js, .mjs and .json can be imported`},
-		"JSON": {[]string{"policy.ts", "import x from \"./x.json\";\nx;\n", "x.json", "{\n \"a\": }"},
-			`x.json:2:7: Unexpected "}" in JSON`},
+		"syntax": {
+			[]string{"policy.ts", "export function tool_call() {\n  const x: number = 1;\n  f(x]);\n}\n"},
+			`policy.ts:3:6: Expected ")" but found "]"`,
+		},
+		"columns count characters": {
+			[]string{"policy.ts", "const s = \"grün日本\"; f(]);\n"},
+			`policy.ts:1:23: Unexpected "]"`,
+		},
+		"syntax in an import": {
+			[]string{"policy.ts", "import \"./lib/rules\";\n", "lib/rules.ts", "\n\nlet 1;\n"},
+			`lib/rules.ts:3:5: Expected ";" but found "1"`,
+		},
+		"package": {
+			[]string{"policy.ts", "import fs from \"node:fs\";\nfs;\n"},
+			`policy.ts:1:16: "node:fs" is a package; a policy can import its own files ("./rules") and "weir"`,
+		},
+		"absolute": {
+			[]string{"policy.ts", "import \"/etc/passwd.json\";\n"},
+			`policy.ts:1:8: "/etc/passwd.json" is a package; a policy can import its own files ("./rules") and "weir"`,
+		},
+		"web": {
+			[]string{"policy.ts", "import \"https://example.com/x.js\";\n"},
+			`policy.ts:1:8: "https://example.com/x.js" is a package; a policy can import its own files ("./rules") and "weir"`,
+		},
+		"outside": {
+			[]string{"policy.ts", "import \"../rules\";\n"},
+			`policy.ts:1:8: "../rules" lies outside the policy's folder; move it there`,
+		},
+		"outside, the long way": {
+			[]string{"policy.ts", "import \"./lib/../../rules\";\n"},
+			`policy.ts:1:8: "./lib/../../rules" lies outside the policy's folder; move it there`,
+		},
+		"missing": {
+			[]string{"policy.ts", "import \"./rules\";\n"},
+			`policy.ts:1:8: there is no file "./rules"`,
+		},
+		"missing name": {
+			[]string{"policy.ts", "import { a } from \"./rules\";\na;\n", "rules.ts", "export const b = 1;\n"},
+			`policy.ts:1:10: No matching export in "rules.ts" for import "a"`,
+		},
+		"not in weir": {
+			[]string{"policy.ts", "import { fetch } from \"weir\";\nfetch;\n"},
+			`policy.ts:1:10: No matching export in "weir" for import "fetch"`,
+		},
+		"dynamic import": {
+			[]string{"policy.ts", "export const tool_call = () => void import(\"./rules\");\n"},
+			`policy.ts:1:44: import() gives a promise, and hooks are synchronous; use an import statement`,
+		},
+		"top-level await": {
+			[]string{"policy.ts", "\nawait 1;\n"},
+			`policy.ts:2:1: there is no top-level await: policies are synchronous`,
+		},
+		"other file": {
+			[]string{"policy.ts", "import \"./words.txt\";\n", "words.txt", "a"},
+			`policy.ts:1:8: only .ts, .mts, .js, .mjs and .json can be imported`,
+		},
+		"JSON": {
+			[]string{"policy.ts", "import x from \"./x.json\";\nx;\n", "x.json", "{\n \"a\": }"},
+			`x.json:2:7: Unexpected "}" in JSON`,
+		},
 		"not text": {[]string{"policy.ts", "\xff"}, `policy.ts: it is not UTF-8 text`},
 		"NUL":      {[]string{"policy.ts", "const s = \"a\x00b\";"}, `policy.ts: it has a NUL character; write \0 in a string`},
 		"large":    {[]string{"policy.ts", strings.Repeat("\n", 1<<20+1)}, `policy.ts: 1048577 bytes, more than the limit of 1048576 for a file of a policy`},
