@@ -78,8 +78,15 @@ func (a *Agent) SetTools(tools []*Tool) error {
 
 // SetMessages replaces the transcript. Messages that have a number keep it. An active run keeps working on its own.
 func (a *Agent) SetMessages(messages []*Message) {
+	a.EditMessages(func([]*Message) []*Message { return messages })
+}
+
+// EditMessages replaces the transcript by what edit makes of it, while nothing else can change it. edit must neither change
+// the slice that it is given nor call the agent. Otherwise like SetMessages.
+func (a *Agent) EditMessages(edit func(messages []*Message) []*Message) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	messages := edit(slices.Clip(a.messages))
 	a.messages = make([]*Message, len(messages))
 	a.shared = 0
 	for _, m := range messages {

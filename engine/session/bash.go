@@ -141,11 +141,13 @@ func excluded(exclude bool) *bool {
 }
 
 func (s *Session) addCommand(m *agentcore.Message) error {
-	s.appendToTranscript(m)
 	raw, err := m.JSON()
 	if err != nil {
 		return err
 	}
+	s.agree.Lock()
+	defer s.agree.Unlock()
+	s.appendToTranscript(m)
 	_, err = s.store.Append(EntryMessage, &EntryData{Message: json.RawMessage(raw)})
 	return err
 }

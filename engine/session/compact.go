@@ -226,12 +226,15 @@ func (c *compaction) put(ctx context.Context, result *CompactionResult) error {
 			return err
 		}
 	}
+	s.agree.Lock()
 	entry, err := s.store.Append(EntryCompaction, data)
 	if err != nil {
+		s.agree.Unlock()
 		return err
 	}
 	messages := s.store.Context().Messages
 	s.agent.SetMessages(messages)
+	s.agree.Unlock()
 	for _, m := range messages {
 		result.EstimatedTokensAfter += EstimateTokens(m)
 	}

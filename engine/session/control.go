@@ -49,7 +49,7 @@ func (c *Control) SendMessage(message CustomMessage, opts SendOptions) error {
 		return err
 	}
 	s.background(func() {
-		if err := s.run(context.Background(), []*agentcore.Message{m}); err != nil {
+		if err := s.runMessage(context.Background(), m); err != nil {
 			s.failed(&BackgroundError{Extension: "<runtime>", Hook: "send_message", Err: err})
 		}
 	})

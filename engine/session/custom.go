@@ -39,7 +39,7 @@ func (s *Session) SendCustomMessage(ctx context.Context, message CustomMessage, 
 	if err != nil || !starts {
 		return err
 	}
-	return s.run(ctx, []*agentcore.Message{m})
+	return s.runMessage(ctx, m)
 }
 
 // placeCustom delivers a custom message, but for one that starts a run.
@@ -77,12 +77,15 @@ func (s *Session) placeCustom(message CustomMessage, opts SendOptions) (m *agent
 // addCustom puts a custom message into transcript and store. Subscribers are told; extensions and the agent's listeners are
 // not, since it is part of no run.
 func (s *Session) addCustom(m *agentcore.Message) error {
-	s.appendToTranscript(m)
 	raw, err := m.JSON()
 	if err != nil {
 		return err
 	}
-	if err := s.persistCustom(raw); err != nil {
+	s.agree.Lock()
+	s.appendToTranscript(m)
+	err = s.persistCustom(raw)
+	s.agree.Unlock()
+	if err != nil {
 		return err
 	}
 	if err := s.emit(&RunEvent{&agentcore.MessageStart{Message: m}}); err != nil {

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"slices"
 
 	"weir/agentcore"
@@ -21,22 +20,22 @@ const (
 
 // Steer queues a message for the next turn of the run, or for the start of the next run. The error says that the text is a
 // command: those cannot be queued.
-func (s *Session) Steer(ctx context.Context, text string, images ...*agentcore.ImageBlock) error {
+func (s *Session) Steer(text string, images ...*agentcore.ImageBlock) error {
 	if err := s.refuseCommand(text); err != nil {
 		return err
 	}
-	return s.enqueue(ctx, steering, text, images)
+	return s.enqueue(steering, text, images)
 }
 
 // FollowUp queues a message for when the run would otherwise stop. Errors as for Steer.
-func (s *Session) FollowUp(ctx context.Context, text string, images ...*agentcore.ImageBlock) error {
+func (s *Session) FollowUp(text string, images ...*agentcore.ImageBlock) error {
 	if err := s.refuseCommand(text); err != nil {
 		return err
 	}
-	return s.enqueue(ctx, followUp, text, images)
+	return s.enqueue(followUp, text, images)
 }
 
-func (s *Session) enqueue(_ context.Context, which int, text string, images []*agentcore.ImageBlock) error {
+func (s *Session) enqueue(which int, text string, images []*agentcore.ImageBlock) error {
 	m := s.agent.UserMessage(text, images...)
 	s.mu.Lock()
 	s.queue[which] = append(s.queue[which], queued{text, m.Body()})

@@ -44,25 +44,28 @@ type PromptOptions struct {
 // one. It returns when the session has settled: after retries, compactions and queued messages. A failure of the model is
 // told by events, not by the error. Cancelling ctx aborts the run and all that would follow it.
 func (s *Session) Prompt(ctx context.Context, text string, opts PromptOptions) error {
-	messages, err := s.takePrompt(ctx, text, &opts)
+	start, err := s.takePrompt(ctx, text, &opts)
 	if opts.Preflight != nil {
 		opts.Preflight(err == nil)
 	}
-	if err != nil || messages == nil {
+	if err != nil || start == nil {
 		return err
 	}
-	return s.run(ctx, messages)
+	return s.run(ctx, start)
 }
 
-// takePrompt does what comes before a run. No messages: there is nothing to run.
-func (s *Session) takePrompt(ctx context.Context, text string, opts *PromptOptions) ([]*agentcore.Message, error) {
+// takePrompt does what comes before a run, and claims the session for it. No opening: there is nothing to run.
+func (s *Session) takePrompt(ctx context.Context, text string, opts *PromptOptions) (*opening, error) {
 	if !opts.Literal && s.runCommand(ctx, text) {
 		return nil, nil
 	}
 	s.mu.Lock()
-	compacting, streaming := s.manual != nil, s.active
+	compacting, streaming, closed := s.manual != nil, s.active, s.closed
 	s.mu.Unlock()
-	if compacting {
+	switch {
+	case closed:
+		return nil, ErrClosed
+	case compacting:
 		return nil, ErrCompacting
 	}
 	text, images, handled, err := s.input(ctx, text, opts, streaming)
@@ -70,14 +73,7 @@ func (s *Session) takePrompt(ctx context.Context, text string, opts *PromptOptio
 		return nil, err
 	}
 	if s.State().Streaming {
-		switch opts.Streaming {
-		case BehaviorSteer:
-			return nil, s.enqueue(ctx, steering, text, images)
-		case BehaviorFollowUp:
-			return nil, s.enqueue(ctx, followUp, text, images)
-		default:
-			return nil, ErrStreaming
-		}
+		return nil, s.queuePrompt(text, images, opts.Streaming)
 	}
 	if err := errors.Join(s.flushCommands(), s.flushCustom()); err != nil {
 		return nil, err
@@ -96,7 +92,31 @@ func (s *Session) takePrompt(ctx context.Context, text string, opts *PromptOptio
 			return nil, err
 		}
 	}
-	return s.opening(ctx, text, images)
+	start, err := s.open(ctx, text, images)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.claim(); err != nil {
+		s.putAside(start.aside)
+		if errors.Is(err, ErrStreaming) {
+			// Another prompt was faster.
+			err = s.queuePrompt(text, images, opts.Streaming)
+		}
+		return nil, err
+	}
+	return start, nil
+}
+
+// queuePrompt is what becomes of a prompt that comes during a run.
+func (s *Session) queuePrompt(text string, images []*agentcore.ImageBlock, how Behavior) error {
+	switch how {
+	case BehaviorSteer:
+		return s.enqueue(steering, text, images)
+	case BehaviorFollowUp:
+		return s.enqueue(followUp, text, images)
+	default:
+		return ErrStreaming
+	}
 }
 
 // input has the extensions look at what was typed.
@@ -134,20 +154,38 @@ func imageJSON(images []*agentcore.ImageBlock) ([]json.RawMessage, error) {
 	return raw, nil
 }
 
-// opening is what a prompt's run begins with: the prompt, what was kept for it, what extensions add.
-func (s *Session) opening(ctx context.Context, text string, images []*agentcore.ImageBlock) ([]*agentcore.Message, error) {
-	messages := []*agentcore.Message{s.agent.UserMessage(text, images...)}
-	s.mu.Lock()
-	messages = append(messages, s.aside...)
-	s.aside = nil
-	s.mu.Unlock()
+// opening is what a run begins with.
+type opening struct {
+	messages []*agentcore.Message
+	// aside are those of them that waited for a prompt.
+	aside []*agentcore.Message
+	// setPrompt says that the run's system prompt is set: to prompt, or, when that is nil, to the program's.
+	setPrompt bool
+	prompt    *string
+}
+
+// open makes what a prompt's run begins with: the prompt, what was kept for it, what extensions add.
+func (s *Session) open(ctx context.Context, text string, images []*agentcore.ImageBlock) (*opening, error) {
 	raw, err := imageJSON(images)
 	if err != nil {
 		return nil, err
 	}
-	base := s.basePrompt()
+	s.mu.Lock()
+	start := &opening{aside: s.aside, setPrompt: true}
+	s.aside = nil
+	s.mu.Unlock()
+	start.messages = append([]*agentcore.Message{s.agent.UserMessage(text, images...)}, start.aside...)
+	if err := s.askStart(ctx, start, text, raw); err != nil {
+		s.putAside(start.aside)
+		return nil, err
+	}
+	return start, nil
+}
+
+// askStart has the extensions add messages and set the system prompt.
+func (s *Session) askStart(ctx context.Context, start *opening, text string, images []json.RawMessage) error {
 	event := wire.BeforeAgentStartEvent{
-		Prompt: text, Images: raw, SystemPrompt: base,
+		Prompt: text, Images: images, SystemPrompt: s.basePrompt(),
 		SystemPromptOptions: wire.SystemPromptOptions{
 			CWD: s.cwd, CustomPrompt: s.cfg.Agent.SystemPrompt, SelectedTools: s.ActiveTools(), ToolSnippets: map[string]string{},
 			PromptGuidelines: []string{},
@@ -155,42 +193,56 @@ func (s *Session) opening(ctx context.Context, text string, images []*agentcore.
 	}
 	out, err := ask[wire.BeforeAgentStartOutcome](ctx, s.cfg.Extensions, event)
 	if err != nil {
-		return nil, fmt.Errorf("the prompt was refused: %w", err)
+		return fmt.Errorf("the prompt was refused: %w", err)
 	}
-	var prompt *string
-	if out != nil {
-		prompt = out.SystemPrompt
-		for _, added := range out.Messages {
-			m, err := customMessage(&CustomMessage{
-				CustomType: added.CustomType, Content: added.ContentJSON, Display: added.Display, Details: added.Details,
-			}, s.now().UnixMilli())
-			if err != nil {
-				return nil, err
-			}
-			messages = append(messages, m)
+	if out == nil {
+		return nil
+	}
+	start.prompt = out.SystemPrompt
+	for _, added := range out.Messages {
+		m, err := customMessage(&CustomMessage{
+			CustomType: added.CustomType, Content: added.ContentJSON, Display: added.Display, Details: added.Details,
+		}, s.now().UnixMilli())
+		if err != nil {
+			return err
 		}
+		start.messages = append(start.messages, m)
 	}
-	s.mu.Lock()
-	s.prompt = prompt
-	s.mu.Unlock()
-	s.agent.SetSystemPrompt(s.SystemPrompt())
-	return messages, nil
+	return nil
 }
 
-// run is one activity of the session, from the first run of the agent until it has settled.
-func (s *Session) run(ctx context.Context, messages []*agentcore.Message) error {
+// putAside keeps messages for the next prompt, before those that came later.
+func (s *Session) putAside(messages []*agentcore.Message) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.aside = append(slices.Clip(messages), s.aside...)
+}
+
+// claim takes the session for a run.
+func (s *Session) claim() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch {
+	case s.closed:
+		return ErrClosed
 	case s.active:
-		s.mu.Unlock()
 		return ErrStreaming
 	case s.manual != nil:
-		s.mu.Unlock()
 		return ErrCompacting
 	}
 	s.active = true
-	s.mu.Unlock()
-	err := s.agent.Prompt(ctx, messages...)
+	return nil
+}
+
+// run is one activity of the session, which was claimed: from the first run of the agent until it has settled.
+func (s *Session) run(ctx context.Context, start *opening) error {
+	if start.setPrompt {
+		s.mu.Lock()
+		s.prompt = start.prompt
+		s.mu.Unlock()
+		s.agent.SetSystemPrompt(s.SystemPrompt())
+	}
+	err := s.agent.Prompt(ctx, start.messages...)
 	for err == nil {
 		var more bool
 		if more, err = s.afterRun(ctx); err != nil || !more {
@@ -202,6 +254,14 @@ func (s *Session) run(ctx context.Context, messages []*agentcore.Message) error 
 	s.prompt = nil
 	s.mu.Unlock()
 	return errors.Join(err, s.flushCommands(), s.flushCustom(), s.settled(ctx))
+}
+
+// runMessage starts a run with one message.
+func (s *Session) runMessage(ctx context.Context, m *agentcore.Message) error {
+	if err := s.claim(); err != nil {
+		return err
+	}
+	return s.run(ctx, &opening{messages: []*agentcore.Message{m}})
 }
 
 // settled tells that nothing automatic will follow. What extensions start meanwhile begins when all have heard it.
@@ -222,7 +282,7 @@ func (s *Session) settled(ctx context.Context) error {
 	}
 	s.mu.Unlock()
 	for _, start := range starts {
-		s.work.Go(start)
+		s.goOn(start)
 	}
 	return err
 }
@@ -236,7 +296,18 @@ func (s *Session) background(f func()) {
 		return
 	}
 	s.mu.Unlock()
+	s.goOn(f)
+}
+
+// goOn does something in the background, unless the session is closed; it tells which.
+func (s *Session) goOn(f func()) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
 	s.work.Go(f)
+	return true
 }
 
 // onEvent is the session's part in every event of a run. It is the agent's first listener.
@@ -392,13 +463,15 @@ func (s *Session) lastAssistant() *agentcore.Message {
 
 // dropLast removes the last message from the transcript, if it is an assistant's. It stays in the store.
 func (s *Session) dropLast() {
-	messages := s.Messages()
-	if n := len(messages); n > 0 && messages[n-1].Role() == agentcore.RoleAssistant {
-		s.agent.SetMessages(messages[:n-1])
-	}
+	s.agent.EditMessages(func(messages []*agentcore.Message) []*agentcore.Message {
+		if n := len(messages); n > 0 && messages[n-1].Role() == agentcore.RoleAssistant {
+			return messages[:n-1]
+		}
+		return messages
+	})
 }
 
 // appendToTranscript adds a message that belongs to no run.
 func (s *Session) appendToTranscript(m *agentcore.Message) {
-	s.agent.SetMessages(append(slices.Clip(s.Messages()), m))
+	s.agent.EditMessages(func(messages []*agentcore.Message) []*agentcore.Message { return append(messages, m) })
 }

@@ -86,6 +86,7 @@ type Session struct {
 	subs   subscribers
 	logger *slog.Logger
 	work   sync.WaitGroup // runs and notices in the background
+	agree  sync.Mutex     // held while transcript and store are brought to say the same
 
 	mu      sync.Mutex
 	active  bool          // from the start of a run until just before agent_settled
@@ -93,7 +94,8 @@ type Session struct {
 	settle  int           // settlings under way
 	starts  []func()      // what to start after settling
 	age     int           // counts reloads; controls of an earlier age are stale
-	queue   [2][]queued   // steering, follow-up
+	closed  bool
+	queue   [2][]queued // steering, follow-up
 	aside   []*agentcore.Message
 	later   []*agentcore.Message // custom messages for the end of the turn
 	shell   []*agentcore.Message // commands for the end of the run
@@ -258,6 +260,7 @@ func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.age++
 	s.starts = nil
+	s.closed = true
 	s.mu.Unlock()
 	s.AbortBash()
 	s.work.Wait()
@@ -457,10 +460,12 @@ func (s *Session) tell(p wire.Payload) {
 		return
 	}
 	heard := make(chan struct{})
-	s.work.Go(func() {
+	if !s.goOn(func() {
 		defer close(heard)
 		s.observe(context.Background(), p)
-	})
+	}) {
+		return
+	}
 	timer := time.NewTimer(s.cfg.Grace)
 	defer timer.Stop()
 	select {

@@ -233,7 +233,9 @@ func (s *Session) moveTo(ctx context.Context, target *Entry, oldLeaf *string, su
 			return done, err
 		}
 	}
+	s.agree.Lock()
 	s.agent.SetMessages(s.store.Context().Messages)
+	s.agree.Unlock()
 	event := wire.SessionTreeEvent{NewLeafID: s.leafID(), OldLeafID: oldLeaf}
 	if done.Summary != nil {
 		event.SummaryEntry, event.FromExtension = done.Summary.JSON(), summary.FromHook

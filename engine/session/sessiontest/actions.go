@@ -64,14 +64,14 @@ func (w *World) runActions() map[string]agentcoretest.ActionFunc {
 			if err != nil {
 				return nil, err
 			}
-			return nothing(s.Steer(ctx, a.Text("text"), images...))
+			return nothing(s.Steer(a.Text("text"), images...))
 		}),
 		"followUp": call("followUp", func(ctx context.Context, s *session.Session, a action) (any, error) {
 			images, err := w.images(a)
 			if err != nil {
 				return nil, err
 			}
-			return nothing(s.FollowUp(ctx, a.Text("text"), images...))
+			return nothing(s.FollowUp(a.Text("text"), images...))
 		}),
 		"abort": call("abort", func(ctx context.Context, s *session.Session, _ action) (any, error) { return nothing(s.Abort(ctx)) }),
 		"waitForIdle": call("waitForIdle", func(ctx context.Context, s *session.Session, _ action) (any, error) {
