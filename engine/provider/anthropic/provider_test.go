@@ -149,3 +149,5 @@ func TestThinking(t *testing.T) {
 		})
 	}
 }
+
+func FuzzStream(f *testing.F) { wiretest.Fuzz(f, behaviour(), "testdata/*.txtar") }

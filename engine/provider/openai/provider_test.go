@@ -153,3 +153,9 @@ func TestEnvironment(t *testing.T) {
 		})
 	}
 }
+
+func FuzzChatStream(f *testing.F) { wiretest.Fuzz(f, chatBehaviour(), "testdata/chat/*.txtar") }
+
+func FuzzResponsesStream(f *testing.F) {
+	wiretest.Fuzz(f, responsesBehaviour(), "testdata/responses/*.txtar")
+}
