@@ -12,10 +12,10 @@ WEIR_DESCRIBE(
     "\"outside_write\":{\"enum\":[\"block\",\"ask\",\"allow\"],\"default\":\"block\",\"description\":\"Writing outside the workspace.\"},"
     "\"outside_read\":{\"enum\":[\"block\",\"ask\",\"allow\"],\"default\":\"ask\",\"description\":\"Reading and searching outside the workspace.\"},"
     "\"secrets\":{\"enum\":[\"block\",\"ask\",\"allow\"],\"default\":\"ask\",\"description\":\"Files that hold credentials, by their name.\"},"
-    "\"own\":{\"enum\":[\"block\",\"ask\",\"allow\"],\"default\":\"block\",\"description\":\"Writing to weir's own files, and to what agents may do.\"},"
+    "\"own\":{\"enum\":[\"block\",\"ask\",\"allow\"],\"default\":\"block\",\"description\":\"Writing to weir's own files.\"},"
     "\"git\":{\"enum\":[\"block\",\"ask\",\"allow\"],\"default\":\"ask\",\"description\":\"Writing inside .git.\"},"
     "\"special\":{\"enum\":[\"block\",\"ask\",\"allow\"],\"default\":\"ask\",\"description\":\"Devices, pipes, /proc, and files with several names.\"},"
-    "\"unusual\":{\"enum\":[\"block\",\"ask\",\"allow\"],\"default\":\"ask\",\"description\":\"Look-alikes, variables, addresses, paths of other systems, arguments that are no text.\"},"
+    "\"unusual\":{\"enum\":[\"block\",\"ask\",\"allow\"],\"default\":\"ask\",\"description\":\"Other agents' settings, look-alikes, variables, addresses, paths of other systems, arguments that are no text.\"},"
     "\"scratch\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^/\"},\"default\":[\"/tmp\",\"/var/tmp\",\"/private/tmp\"],"
     "\"description\":\"Folders outside that may be read and written, unless the workspace lies in them.\"},"
     "\"also\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^/\"},\"default\":[],\"description\":\"Further folders that count as the workspace.\"},"
@@ -86,7 +86,7 @@ static bool linked_store(weir_str path) {
 
 /* A path that begins like one of the system's: what a look-alike would have to lead to. */
 static bool system_root(weir_str path) {
-  static const char *const roots[] = {"/etc", "/home", "/usr", "/var", "/root", "/proc", "/dev", "/sys", "/bin", "/sbin", "/lib", "/opt", "/boot", "/tmp", "/users", "/mnt"};
+  static const char *const roots[] = {"/etc", "/home", "/usr", "/var", "/root", "/proc", "/dev", "/sys", "/bin", "/sbin", "/lib", "/opt", "/boot", "/tmp", "/users", "/mnt", "/windows", "/program files", "/programdata"};
   for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
     if (within(path, weir_cstr(roots[i]))) return true;
   return false;
@@ -103,7 +103,11 @@ static void judge_word(finding *worst, weir_val p, weir_str workspace) {
 }
 
 /* The part of a path below a folder that it lies in, else all of it. */
-static weir_str below(weir_str path, weir_str folder) { return within(path, folder) ? weir_sub(path, folder.n, path.n) : path; }
+static weir_str below(weir_str path, weir_str folder) {
+  if (!within(path, folder)) return path;
+  path = weir_sub(path, folder.n, path.n);
+  return path.n && path.p[0] == '/' ? weir_sub(path, 1, path.n) : path;
+}
 
 /* root is the workspace with links resolved. */
 static void judge_path(finding *worst, weir_val p, weir_str tool, weir_str workspace, weir_str root) {
@@ -138,13 +142,15 @@ static void judge_path(finding *worst, weir_val p, weir_str tool, weir_str works
   if ((is & kSecret) && !by_name) found(worst, kSecrets, write ? "it writes a file that holds credentials" : "it reads a file that holds credentials", named);
   if (write || use) {
     if (weir_bool(weir_get(p, "own"), false) || (is & kOwn)) found(worst, kOwnFiles, "it writes to what guards the agent", named);
+    if (is & kAgent) found(worst, kUnusual, "it writes to what an agent may be guided by", named);
+    if (weir_eq(kind, "dir") && write) found(worst, kUnusual, "it writes to a folder", named);
     if (is & kGit) found(worst, kGitFiles, "it writes to the repository's internals", named);
   }
   if (!odd && !glob) {
     weir_str looks = fold(raw);
     int as = classify(looks, &settings.secret, &settings.open);
     if ((as & ~is & kSecret) && !by_name) found(worst, kUnusual, "it looks like a file that holds credentials", raw);
-    if ((as & ~is & (kGit | kOwn)) && (write || use)) found(worst, kUnusual, "it looks like a protected file", raw);
+    if ((as & ~is & (kGit | kOwn | kAgent)) && (write || use)) found(worst, kUnusual, "it looks like a protected file", raw);
     if (inside && !within(fold(workspace), fold(raw)) && ((raw.p[0] != '/' && climbs_out(looks) && !climbs_out(raw)) || (looks.n && looks.p[0] == '/' && raw.p[0] != '/' && system_root(looks))))
       found(worst, kUnusual, "it looks like a path out of the workspace", raw);
   }

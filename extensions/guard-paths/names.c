@@ -23,7 +23,7 @@ static bool listed(weir_str s, const names *list) {
 static bool is_source(weir_str name) {
   static const char *const ends[] = {".go", ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".py", ".rb", ".rs", ".java", ".kt", ".swift", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs",
                                      ".php", ".scala", ".clj", ".ex", ".exs", ".erl", ".hs", ".lua", ".md", ".mdx", ".rst", ".adoc", ".html", ".css", ".scss", ".vue", ".svelte", ".proto", ".sql",
-                                     ".sh", ".bash", ".ps1", ".tf", ".snap", ".svg", ".png", ".schema.json", ".test", ".spec", NULL};
+                                     ".tf", ".snap", ".svg", ".png", ".schema.json", ".test", ".spec", NULL};
   return any_end(name, ends);
 }
 
@@ -42,32 +42,37 @@ static bool is_env(weir_str name) {
   return name.n > 4 && ends_fold(name, ".env");
 }
 
-static bool is_key(weir_str name) {
-  static const char *const ends[] = {".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".ppk", ".kdbx", ".kdb", ".p8", ".agekey", ".gpg", ".pgp", ".ovpn", ".mobileprovision", NULL};
-  if (any_end(name, ends)) {
-    static const char *const open[] = {"public", "pub.", "cert", "chain", "ca.pem", "ca-", "bundle", "root.pem", "dhparam", NULL};
-    if (ends_fold(name, ".pem") || ends_fold(name, ".gpg"))
-      for (const char *const *w = open; *w; w++)
-        if (weir_contains(name, *w)) return false;
-    return true;
-  }
-  static const char *const kinds[] = {"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk", "identity", "ssh_host_rsa_key", "ssh_host_ed25519_key", "ssh_host_ecdsa_key", "master.key", NULL};
+static bool holds(weir_str s, const char *const *words) {
+  for (; *words; words++)
+    if (weir_contains(s, *words)) return true;
+  return false;
+}
+
+static bool is_key(weir_str path, weir_str name) {
+  static const char *const ends[] = {".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".ppk", ".kdbx", ".kdb", ".p8", ".agekey", ".gpg", ".pgp", ".ovpn", "_rsa", "_ed25519", "_ecdsa", NULL};
+  static const char *const open[] = {"public", "pub.", "pub_", "pub-", "keyring", NULL};
+  static const char *const certificate[] = {"cert", "chain", "ca.pem", "ca-", "bundle", "root.pem", "dhparam", NULL};
+  static const char *const slides[] = {"slide", "presentation", "keynote", "talk", "deck", NULL}; /* Keynote's files end in .key as well */
+  static const char *const kinds[] = {"identity", "deploy_key", "deploy-key", NULL};
   if (any(name, kinds)) return true;
-  return (weir_starts(name, "id_rsa") || weir_starts(name, "id_ed25519") || weir_starts(name, "id_ecdsa") || weir_starts(name, "id_dsa"));
+  if (weir_starts(name, "id_rsa") || weir_starts(name, "id_ed25519") || weir_starts(name, "id_ecdsa") || weir_starts(name, "id_dsa") || (weir_starts(name, "ssh_host_") && ends_fold(name, "_key"))) return true;
+  if (!any_end(name, ends) || holds(name, open)) return false;
+  if (ends_fold(name, ".pem") && holds(name, certificate) && !weir_contains(name, "key")) return false;
+  return !(ends_fold(name, ".key") && holds(path, slides));
 }
 
 /* Files that hold credentials wherever they lie. */
 static bool is_store(weir_str name) {
   static const char *const names_[] = {
-      ".npmrc", ".yarnrc.yml", ".pypirc", ".netrc", "_netrc", ".dockercfg", ".dockerconfigjson", ".git-credentials", ".gitcredentials", ".vault-token", ".htpasswd", ".pgpass", "pgpass.conf", ".my.cnf",
+      ".npmrc", ".pypirc", ".netrc", "_netrc", ".dockercfg", ".dockerconfigjson", ".git-credentials", ".gitcredentials", ".vault-token", ".htpasswd", ".pgpass", "pgpass.conf", ".my.cnf",
       ".mylogin.cnf", ".s3cfg", ".boto", ".terraformrc", "terraform.rc", "credentials.tfrc.json", "terraform.tfstate", "terraform.tfstate.backup", "credentials", "credentials.json", "credentials.toml",
       "credentials.yml", "credentials.yaml", "credentials.xml", "credentials.ini", "credentials.csv", "credentials.db", "access_tokens.db", "auth.json", "secrets.yml", "secrets.yaml", "secrets.json",
       "secrets.toml", "secrets.properties", "secrets.ini", "secrets.xml", "secrets.txt", "secret.yml", "secret.yaml", "secret.json", "secret.toml", "secret.txt", "passwords.txt", "password.txt",
-      "passwords.csv", "tokens.json", "token.json", "token", "service-account.json", "serviceaccount.json", "service_account.json", "application_default_credentials.json", "keyfile.json", "gcp-key.json",
+      "passwords.csv", "token.json", "token", "service-account.json", "serviceaccount.json", "service_account.json", "application_default_credentials.json", "keyfile.json", "gcp-key.json",
       "kubeconfig", "kubeconfig.yaml", "kubeconfig.yml", ".bash_history", ".zsh_history", ".python_history", ".node_repl_history", ".psql_history", ".mysql_history", ".sqlite_history", ".rediscli_history",
-      "shadow", "gshadow", "sudoers", "wallet.dat", "logins.json", "key4.db", "login data", "cookies.sqlite", ".pgpassfile", ".rclone.conf", "rclone.conf", ".smbcredentials", ".fetchmailrc", ".msmtprc",
-      "keychain.db", ".authinfo", ".authinfo.gpg", "hosts.yml", ".ghtoken", ".gemrc", "nuget.config", "settings-security.xml", ".chef-knife.rb", ".consul-token", ".doctl-token", "oauth_creds.json", NULL};
-  if (weir_eq(name, "hosts.yml")) return false; /* GitHub's, below .config/gh: see is_place; ansible's is no secret */
+      "wallet.dat", "logins.json", "key4.db", "login data", "cookies.sqlite", ".pgpassfile", ".rclone.conf", "rclone.conf", ".smbcredentials", ".fetchmailrc", ".msmtprc",
+      "keychain.db", ".authinfo", ".authinfo.gpg", ".ghtoken", "settings-security.xml", ".chef-knife.rb", ".consul-token", ".doctl-token", "oauth_creds.json", ".vault_pass", ".vault_password", ".vault-password", "vault_pass.txt", ".secrets.toml", ".secrets.yaml",
+      ".secrets.yml", ".secrets.json", NULL};
   if (any(name, names_)) return true;
   if ((weir_starts(name, "client_secret") || weir_starts(name, "service-account") || weir_starts(name, "service_account") || weir_starts(name, "firebase-adminsdk")) && ends_fold(name, ".json")) return true;
   if (ends_fold(name, ".tfvars") || ends_fold(name, ".tfvars.json") || ends_fold(name, ".tfstate") || ends_fold(name, "-kubeconfig") || ends_fold(name, ".kubeconfig")) return true;
@@ -77,19 +82,42 @@ static bool is_store(weir_str name) {
   return any_end(name, ends);
 }
 
-/* Folders in which credentials lie. */
+/* Folders in which credentials lie. Outside of the workspace (an absolute path) more of them are known: there a folder of that
+ * name is the tool's own, while a project may keep other things under it. */
 static bool is_place(weir_str path) {
-  static const char *const folders[] = {".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", ".gcloud", ".oci", ".terraform.d", ".secrets", ".1password", NULL};
+  static const char *const folders[] = {".ssh", ".gnupg", ".password-store", ".secrets", ".1password", NULL};
+  static const char *const outside[] = {".aws", ".azure", ".kube", ".docker", ".gcloud", ".oci", ".terraform.d", NULL};
+  static const char *const tools[] = {"gh", "gcloud", "op", "hub", "doctl", "stripe", NULL};
+  static const struct {
+    const char *folder, *file;
+  } pairs[] = {{".aws", "credentials"}, {".aws", "config"}, {".kube", "config"}, {".docker", "config.json"}, {".gradle", "gradle.properties"}, {".m2", "settings.xml"}, {".cargo", "credentials"}, {".azure", "accesstokens.json"}};
+  bool absolute = path.n && path.p[0] == '/';
   weir_str part, before = {0, 0};
   for (size_t at = 0; next_part(path, &at, &part); before = part) {
-    if (any(part, folders)) return true;
-    if (weir_eq(before, ".config") && (weir_eq(part, "gh") || weir_eq(part, "gcloud") || weir_eq(part, "op") || weir_eq(part, "hub") || weir_eq(part, "doctl") || weir_eq(part, "stripe"))) return true;
-    if (weir_eq(part, "secrets") && weir_eq(before, "run")) return true;
-    if (weir_eq(part, "private") && weir_eq(before, "ssl")) return true;
-    if (weir_eq(part, "gradle.properties") && weir_eq(before, ".gradle")) return true;
-    if (weir_eq(part, "settings.xml") && weir_eq(before, ".m2")) return true;
-    if (weir_eq(part, "environ") && weir_starts(path, "/proc/")) return true;
+    if (any(part, folders) || (absolute && any(part, outside))) return true;
+    if (weir_eq(before, ".config") && any(part, tools)) return true;
+    if (absolute && ((weir_eq(part, "secrets") && weir_eq(before, "run")) || (weir_eq(part, "private") && weir_eq(before, "ssl")) || (weir_eq(part, "environ") && weir_starts(path, "/proc/")))) return true;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+      if (weir_eq(before, pairs[i].folder) && weir_eq(part, pairs[i].file)) return true;
   }
+  return false;
+}
+
+/* A folder of the project that is called so, and what lies in it is data. */
+static bool in_secrets(weir_str path, weir_str name) {
+  weir_str part;
+  if (weir_starts(name, ".git") || weir_starts(name, "readme")) return false;
+  for (size_t at = 0; next_part(path, &at, &part) && part.p != name.p;)
+    if (weir_eq(part, "secrets") || weir_eq(part, "credentials")) return true;
+  return false;
+}
+
+/* Words for people, and descriptions of data. */
+static bool is_words(weir_str path) {
+  static const char *const folders[] = {"i18n", "l10n", "locales", "locale", "lang", "langs", "translations", "messages", "docs", "schemas", "schema", "__snapshots__", NULL};
+  weir_str part;
+  for (size_t at = 0; next_part(path, &at, &part);)
+    if (any(part, folders)) return true;
   return false;
 }
 
@@ -111,9 +139,9 @@ static int of_names(weir_str path) {
     if (weir_eq(two, "extensions") && weir_eq(before, "dist") && ends_fold(part, ".wasm")) is |= kOwn;
     if (weir_eq(before, ".config") && weir_eq(part, "weir")) is |= kOwn;
     /* What agents of the same machine may do, and run before and after. */
-    if (weir_eq(part, ".pi") || weir_eq(part, ".codex") || (weir_eq(before, ".claude") && weir_starts(part, "settings"))) is |= kOwn;
+    if (weir_eq(part, ".pi") || weir_eq(part, ".codex") || (weir_eq(before, ".claude") && weir_starts(part, "settings"))) is |= kAgent;
   }
-  if (weir_eq(before, "weir.toml")) is |= kOwn;
+  if (weir_eq(before, "weir.toml")) is |= two.n ? kAgent : kOwn; /* deeper down it is perhaps an example */
   return is;
 }
 
@@ -124,8 +152,9 @@ int classify(weir_str path, const names *secret, const names *public_names) {
   if (listed(name, secret)) return is | kSecret;
   if (is_place(path) && !ends_fold(name, ".pub") && !weir_eq(name, "known_hosts")) return is | kSecret;
   if (is_source(name) || is_public(name)) return is;
-  if (is_env(name) || is_store(name)) return is | kSecret;
-  if (is_key(name) && !is_fixture(path)) return is | kSecret;
+  if (is_env(name)) return is | kSecret;
+  if ((is_store(name) || in_secrets(path, name)) && !is_words(path)) return is | kSecret;
+  if (is_key(path, name) && !is_fixture(path)) return is | kSecret;
   return is;
 }
 
@@ -140,6 +169,11 @@ const char *unusual(weir_str s) {
     if (c == 0xe2 && i + 2 < s.n && (unsigned char)s.p[i + 1] == 0x80 && (unsigned char)s.p[i + 2] >= 0xaa && (unsigned char)s.p[i + 2] <= 0xae)
       return "the path holds a mark that changes the direction of writing";
   }
+  static const char *const unseen[] = {"\xe2\x80\x8b", "\xe2\x81\xa0", "\xef\xbb\xbf", "\xc2\xad", NULL}; /* zero-width space, joiner, mark; soft hyphen */
+  if (holds(s, unseen)) return "the path holds a character that cannot be seen";
+  if (mixes_scripts(s)) return "a word of the path mixes letters of two scripts";
+  size_t tick = weir_find(s, WEIR_S("`"), 0);
+  if (tick != (size_t)-1 && weir_find(s, WEIR_S("`"), tick + 1) != (size_t)-1) return "it holds a command that nothing runs";
   size_t scheme = weir_find(s, WEIR_S("://"), 0);
   if (scheme != (size_t)-1 && scheme > 1 && scheme < 16) {
     bool plain = true;

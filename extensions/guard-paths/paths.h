@@ -5,7 +5,7 @@
 #include "../../guest-sdk/c/weir.h"
 
 /* What a path is by its name, as bits. */
-enum { kSecret = 1, kGit = 2, kOwn = 4 };
+enum { kSecret = 1, kGit = 2, kOwn = 4, kAgent = 8 };
 
 /* A list of names or *-patterns from the settings. */
 enum { kMostNames = 64 };
@@ -22,6 +22,7 @@ bool within(weir_str path, weir_str folder);
 bool next_part(weir_str path, size_t *at, weir_str *part);
 weir_str last_part(weir_str path);
 weir_str fold(weir_str path);
+bool mixes_scripts(weir_str s);
 bool climbs_out(weir_str path);
 
 /* names.c */

@@ -111,7 +111,7 @@ static char latin(uint32_t c) {
   if (c >= 0x1d400 && c <= 0x1d6a3) return (char)('a' + (c - 0x1d400) % 26); /* mathematical */
   if (c == 0x2044 || c == 0x2215 || c == 0x29f8 || c == 0x2571) return '/';
   if (c == 0x2216 || c == 0x29f5 || c == 0x29f9) return '/';
-  if (c == 0x3002 || c == 0xff61 || c == 0x2024 || c == 0xb7 || c == 0x2e31) return '.';
+  if (c == 0x3002 || c == 0xff61 || c == 0xfe52 || c == 0x2024 || c == 0xb7 || c == 0x2e31) return '.';
   if ((c >= 0x2010 && c <= 0x2015) || c == 0x2212 || c == 0xfe58 || c == 0xfe63) return '-';
   if (c == 0xa0 || (c >= 0x2000 && c <= 0x200a) || c == 0x202f || c == 0x205f || c == 0x3000) return ' ';
   for (size_t i = 0; i < sizeof kAlike / sizeof *kAlike; i++)
@@ -126,7 +126,9 @@ static int hex(char c) {
 
 /* Parts without what other systems and tools leave off: quotes around, blanks and dots behind, a stream's name. */
 static weir_str trimmed(weir_str part) {
-  if (weir_eq(part, ".") || weir_eq(part, "..")) return part;
+  size_t dots = 0;
+  while (dots < part.n && part.p[dots] == '.') dots++;
+  if (dots == part.n) return part;
   size_t colon = weir_find(part, WEIR_S("::$"), 0);
   if (colon != (size_t)-1) part = weir_sub(part, 0, colon);
   for (bool again = true; again && part.n;) {
@@ -139,8 +141,21 @@ static weir_str trimmed(weir_str part) {
   return part;
 }
 
+/* Whether a run of letters mixes Latin ones with look-alikes of another script. */
+bool mixes_scripts(weir_str s) {
+  bool ascii = false, alike = false;
+  for (size_t i = 0, n = 1; i < s.n; i += n) {
+    uint32_t c = rune_at(s, i, &n);
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) ascii = true;
+    else if (c >= 0x370 && c < 0x590 && latin(c)) alike = true;
+    else if (c < 0x80) ascii = alike = false;
+    if (ascii && alike) return true;
+  }
+  return false;
+}
+
 /* fold is a path as it looks, or as other file systems and careless tools read it: case, look-alikes, invisible characters,
- * backslashes, %2e and %2f, quotes and trailing blanks and dots make no difference. */
+ * backslashes, %2e and %2f, quotes and trailing blanks and dots make no difference. .. is resolved by the text. */
 weir_str fold(weir_str path) {
   char *b = (char *)weir_alloc(path.n + 4), *o = b;
   for (size_t i = 0, n = 1; i < path.n; i += n) {
@@ -160,6 +175,7 @@ weir_str fold(weir_str path) {
     } else if (c == 0x2025 || c == 0x2026) {
       *o++ = '.';
       *o++ = '.';
+      if (c == 0x2026) *o++ = '.';
     } else {
       __builtin_memcpy(o, path.p + i, n);
       o += n;
@@ -171,6 +187,12 @@ weir_str fold(weir_str path) {
   for (size_t at = 0; next_part(flat, &at, &part);) {
     part = trimmed(part);
     if (!part.n || weir_eq(part, ".")) continue;
+    weir_str so_far = {d, (size_t)(e - d)}, before = last_part(so_far);
+    if (weir_eq(part, "..") && before.n && !weir_eq(before, "..")) {
+      e = d + (before.p - d);
+      while (e > d + 1 && e[-1] == '/') e--;
+      continue;
+    }
     if (e > d && e[-1] != '/') *e++ = '/';
     __builtin_memcpy(e, part.p, part.n);
     e += part.n;
