@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -136,6 +137,60 @@ func TestTypes(t *testing.T) {
 			if !strings.Contains(lib, "const "+f[1]+" = ") {
 				t.Errorf("%s.%s is declared and not there", m[1], f[1])
 			}
+		}
+	}
+}
+
+// allHooks uses every type of weir.d.ts the way an author would.
+const allHooks = `import * as weir from "weir";
+import { config, kv, http, file, ui, session, toolUpdate } from "weir";
+import type { Hook, Events } from "weir";
+export const turn_end: Hook<"turn_end"> = (e) => { console.log(e.turnIndex, e.message.role, config, e.context.model?.id); };
+export const tool_call: Hook<"tool_call"> = (e) => { if (e.input.x) return { block: true }; kv.set("a", "b"); kv.delete("a"); return {}; };
+export const tool_result: Hook<"tool_result"> = (e) => ({ content: [...e.content, { type: "text", text: "x" }] });
+export const input: Hook<"input"> = (e) => ({ action: "transform", text: e.text + http.request({ url: "x" }).body + file.read("a") + ui.confirm("a") + session.request("b") });
+export const project_trust: Hook<"project_trust"> = () => ({ trusted: "no" });
+export const session_before_tree: Hook<"session_before_tree"> = () => ({ cancel: true });
+export function tool_execute(e: weir.ToolExecute): weir.ToolExecuteResult { toolUpdate({ content: [] }); return { content: [] }; }
+export const name = <E extends keyof Events>(e: Events[E]): string => e.type;
+// @ts-expect-error a hook is not async
+export const agent_end: Hook<"agent_end"> = async () => {};
+// @ts-expect-error block is a boolean
+export const wrong: Hook<"tool_call"> = () => ({ block: "yes" });
+// @ts-expect-error an observer returns nothing
+export const turn_start: Hook<"turn_start"> = () => ({ block: true });
+`
+
+// TestTypesCheck has TypeScript's own compiler check the declarations with the README's policies. It fetches an npm package,
+// so it runs where that is asked for.
+func TestTypesCheck(t *testing.T) {
+	if !required() {
+		t.Skip("set WEIR_REQUIRE_GUESTS=1 to check the types; needs node, npm and the npm registry")
+	}
+	dir := t.TempDir()
+	files := map[string]string{
+		"weir.d.ts": js.Types(), "hooks.ts": allHooks,
+		"tsconfig.json": `{"compilerOptions":{"noEmit":true,"strict":true,"target":"es2022","lib":["es2023"],"types":[],"module":"esnext","moduleResolution":"bundler"},"include":["*.ts"]}`,
+	}
+	for i, text := range blocks(t, "ts") {
+		files["readme"+strconv.Itoa(i)+".ts"] = text
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, line := range [][]string{
+		{"npm", "install", "--ignore-scripts", "--no-fund", "--no-audit", "--silent", "typescript@5.9.3"},
+		{"node_modules/.bin/tsc", "-p", "."},
+	} {
+		cmd := exec.Command(line[0], line[1:]...)
+		cmd.Dir = dir
+		if line[0] != "npm" {
+			cmd.Path = filepath.Join(dir, line[0])
+		}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", line[0], err, out)
 		}
 	}
 }
