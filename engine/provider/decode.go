@@ -266,7 +266,8 @@ func (d *decoder) model(at string, table map[string]any) {
 		need    bool
 		example string
 	}{
-		{"id", &m.ID, true, `id = "claude-sonnet-4-5"`}, {"provider", &m.Model.Provider, true, `provider = "anthropic"`},
+		{"id", &m.ID, true, `id = "claude-sonnet-4-5"`},
+		{"provider", &m.Provider, true, `provider = "anthropic"`},
 		{"name", &m.Name, false, `name = "Sonnet"`},
 	} {
 		*f.to, _ = value[string](d, table, f.key, at+"."+f.key, "a string", f.example)
@@ -290,6 +291,9 @@ func (d *decoder) model(at string, table map[string]any) {
 		d.fail(at+".provider", fmt.Sprintf("there is no provider %q", m.Provider), "write [provider."+m.Provider+`], or one of: `+d.config.names())
 	case p != nil:
 		m.API, m.BaseURL = p.Kind.API(), p.BaseURL
+		if p.Kind == KindAnthropic && m.MaxTokens == 0 {
+			m.MaxTokens = min(defaultOutput, m.ContextWindow)
+		}
 		if m.Thinking == ThinkingBudget && p.Kind != KindAnthropic {
 			d.fail(at+".thinking", fmt.Sprintf("thinking = \"budget\" is not known to kind %q", p.Kind), `write thinking = "effort"`)
 		}

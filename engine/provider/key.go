@@ -29,7 +29,8 @@ const (
 type KeySource struct {
 	// Env is an environment variable.
 	Env string
-	// File is an absolute path. Nobody but its owner may have any right to the file; its first line is the key.
+	// File is an absolute path. Nobody but its owner may have any right to the file (Windows, whose rights are others, is
+	// not checked); its first line is the key.
 	File string
 	// Command is a program and its arguments; the first line that it prints is the key. No shell is involved.
 	Command []string

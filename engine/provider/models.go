@@ -255,7 +255,7 @@ func (m *Models) ask(req *http.Request, hints reply.Hints, key, id string) error
 	case res.StatusCode == http.StatusNotFound || res.StatusCode == http.StatusMethodNotAllowed:
 		return nil // a server without a list
 	case res.StatusCode != http.StatusOK:
-		return fail(hints.HTTP(res, body))
+		return fail(hints.HTTP(res.StatusCode, res.Header, body))
 	}
 	var list struct {
 		Data []struct {

@@ -1,7 +1,6 @@
 package provider_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,7 +20,8 @@ import (
 
 const plain = "HTTP/1.1 200 OK\ncontent-type: text/event-stream\nrequest-id: req_1\nset-cookie: a=b\nx-ratelimit-remaining-tokens: 5\n\nhello\n"
 
-func post(t *testing.T, transport http.RoundTripper, url, body string) (*http.Response, error) {
+// post sends a request with keys, and gives the body that comes back.
+func post(t *testing.T, transport http.RoundTripper, url, body string) (string, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
@@ -31,7 +31,12 @@ func post(t *testing.T, transport http.RoundTripper, url, body string) (*http.Re
 	req.Header.Set("Authorization", "Bearer "+secret)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("X-Beta", "one")
-	return transport.RoundTrip(req)
+	res, err := transport.RoundTrip(req)
+	if err != nil {
+		return "", err
+	}
+	raw, err := io.ReadAll(res.Body)
+	return string(raw), errors.Join(err, res.Body.Close())
 }
 
 func text(s string) *string { return &s }
@@ -56,15 +61,8 @@ func TestHooks(t *testing.T) {
 			seen = append(seen, fmt.Sprint(status, headers))
 		},
 	}}
-	res, err := post(t, transport, server.URL, `{"a":1}`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if body, err := io.ReadAll(res.Body); err != nil || string(body) != "hello\n" {
+	if body, err := post(t, transport, server.URL, `{"a":1}`); err != nil || body != "hello\n" {
 		t.Errorf("body %q, %v", body, err)
-	}
-	if err := res.Body.Close(); err != nil {
-		t.Error(err)
 	}
 	want := []string{
 		"content-type=application/json", "x-beta=one", `{"a":1}`,
@@ -94,11 +92,9 @@ func TestHookKeepsPayload(t *testing.T) {
 				return json.RawMessage(reply), nil
 			},
 		}}
-		res, err := post(t, transport, server.URL, `{"a":1}`)
-		if err != nil {
+		if _, err := post(t, transport, server.URL, `{"a":1}`); err != nil {
 			t.Fatal(err)
 		}
-		_ = res.Body.Close()
 		requests := server.Requests()
 		if got := string(requests[len(requests)-1].Body); got != want {
 			t.Errorf("hook gave %q: the server got %s, want %s", reply, got, want)
@@ -113,21 +109,27 @@ func TestHookErrors(t *testing.T) {
 		hooks provider.Hooks
 		want  string
 	}{
-		"headers": {provider.Hooks{BeforeHeaders: func(context.Context, []wire.HeaderEdit) ([]wire.HeaderEdit, error) { return nil, broken }},
-			"before_provider_headers: no"},
+		"headers": {
+			provider.Hooks{BeforeHeaders: func(context.Context, []wire.HeaderEdit) ([]wire.HeaderEdit, error) { return nil, broken }},
+			"before_provider_headers: no",
+		},
 		"host": {provider.Hooks{BeforeHeaders: func(context.Context, []wire.HeaderEdit) ([]wire.HeaderEdit, error) {
 			return []wire.HeaderEdit{{Name: "Host", Value: text("evil")}}, nil
 		}}, `before_provider_headers: header "Host" cannot be changed: the connection needs it as it is`},
-		"request": {provider.Hooks{BeforeRequest: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, broken }},
-			"before_provider_request: no"},
-		"payload": {provider.Hooks{BeforeRequest: func(context.Context, json.RawMessage) (json.RawMessage, error) { return json.RawMessage("{"), nil }},
-			"before_provider_request: the payload is not valid JSON"},
+		"request": {
+			provider.Hooks{BeforeRequest: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, broken }},
+			"before_provider_request: no",
+		},
+		"payload": {
+			provider.Hooks{BeforeRequest: func(context.Context, json.RawMessage) (json.RawMessage, error) { return json.RawMessage("{"), nil }},
+			"before_provider_request: the payload is not valid JSON",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			res, err := post(t, &provider.Transport{Next: server.Transport, Hooks: c.hooks}, server.URL, "{}")
+			_, err := post(t, &provider.Transport{Next: server.Transport, Hooks: c.hooks}, server.URL, "{}")
 			var hook *provider.HookError
 			if !errors.As(err, &hook) || err.Error() != c.want {
-				t.Errorf("%v, %v; want %s", res, err, c.want)
+				t.Errorf("%v; want %s", err, c.want)
 			}
 		})
 	}
@@ -142,17 +144,12 @@ func TestIdle(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\ncontent-type: text/event-stream\n\n"
 	t.Run("silent", func(t *testing.T) {
 		server := wiretest.Serve(t, head+"one\n@hang\n")
-		res, err := post(t, &provider.Transport{Next: server.Transport, Idle: 100 * time.Millisecond}, server.URL, "{}")
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(res.Body)
+		body, err := post(t, &provider.Transport{Next: server.Transport, Idle: 100 * time.Millisecond}, server.URL, "{}")
 		var idle *provider.IdleError
-		if !errors.As(err, &idle) || string(body) != "one\n" {
+		if !errors.As(err, &idle) || body != "one\n" {
 			t.Errorf("%q, %v", body, err)
 		}
 		server.Gone(t)
-		_ = res.Body.Close()
 	})
 	t.Run("before the answer", func(t *testing.T) {
 		stuck := roundTripper(func(req *http.Request) (*http.Response, error) {
@@ -165,16 +162,22 @@ func TestIdle(t *testing.T) {
 		}
 	})
 	t.Run("slow", func(t *testing.T) {
-		server := wiretest.Serve(t, head+"one\n@pause 80ms\ntwo\n@pause 80ms\nthree\n@pause 80ms\nfour\n")
-		res, err := post(t, &provider.Transport{Next: server.Transport, Idle: 200 * time.Millisecond}, server.URL, "{}")
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(300 * time.Millisecond) // the reader's own time does not count
-		if body, err := io.ReadAll(res.Body); err != nil || !bytes.HasSuffix(body, []byte("four\n")) {
+		server := wiretest.Serve(t, head+"one\n@pause 150ms\ntwo\n@pause 150ms\nthree\n@pause 150ms\nfour\n")
+		body, err := post(t, &provider.Transport{Next: server.Transport, Idle: 400 * time.Millisecond}, server.URL, "{}")
+		if err != nil || !strings.HasSuffix(body, "four\n") {
 			t.Errorf("%q, %v", body, err)
 		}
-		_ = res.Body.Close()
+	})
+	t.Run("slow reader", func(t *testing.T) {
+		network := roundTripper(func(req *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("one")), Request: req}, nil
+		})
+		body, err := post(t, &provider.Transport{Next: network, Idle: 200 * time.Millisecond, Hooks: provider.Hooks{
+			AfterResponse: func(context.Context, int, map[string]string) { time.Sleep(300 * time.Millisecond) },
+		}}, "http://host.example/", "{}")
+		if err != nil || body != "one" {
+			t.Errorf("%q, %v", body, err)
+		}
 	})
 }
 

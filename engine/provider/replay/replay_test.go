@@ -123,7 +123,8 @@ func recording(lines ...string) string {
 		strings.Join(lines, "\n")
 }
 
-func play(t *testing.T, text string, change func(*http.Request), body string) (*http.Response, error) {
+// play sends a request to a recording, and gives what a header X-A and the body say.
+func play(t *testing.T, text string, change func(*http.Request), body string) (header, got string, err error) {
 	t.Helper()
 	player, err := replay.Read("run.jsonl", strings.NewReader(text))
 	if err != nil {
@@ -140,15 +141,20 @@ func play(t *testing.T, text string, change func(*http.Request), body string) (*
 	if change != nil {
 		change(req)
 	}
-	return player.RoundTrip(req)
+	res, err := player.RoundTrip(req)
+	if err != nil {
+		return "", "", err
+	}
+	raw, err := io.ReadAll(res.Body)
+	return res.Header.Get("X-A"), string(raw), errors.Join(err, res.Body.Close())
 }
 
 const same = `{"n":1.0, "model":"m","messages":[{"role":"user","content":"What is the answer to everything that anybody has ever asked, please?"},{"role":"user"}]}`
 
 func TestMismatch(t *testing.T) {
 	const response = `{"exchange":1,"response":{"status":200,"headers":{}}}` + "\n" + `{"exchange":1,"end":{}}` + "\n"
-	if res, err := play(t, recording(response), nil, same); err != nil {
-		t.Errorf("the same request: %v, %v", res, err)
+	if _, _, err := play(t, recording(response), nil, same); err != nil {
+		t.Errorf("the same request: %v", err)
 	}
 	for _, c := range []struct {
 		name   string
@@ -171,7 +177,7 @@ func TestMismatch(t *testing.T) {
 		{"type", nil, strings.Replace(same, `"m"`, `["m"]`, 1), `body.model: recorded "\"m\"", now "[\"m\"]"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := play(t, recording(response), c.change, c.body)
+			_, _, err := play(t, recording(response), c.change, c.body)
 			var mismatch *replay.MismatchError
 			if !errors.As(err, &mismatch) {
 				t.Fatalf("error %v", err)
@@ -181,7 +187,7 @@ func TestMismatch(t *testing.T) {
 			}
 		})
 	}
-	_, err := play(t, recording(response), nil, `{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6}`)
+	_, _, err := play(t, recording(response), nil, `{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6}`)
 	if err == nil || !strings.HasSuffix(err.Error(), "; and more") {
 		t.Errorf("many differences: %v", err)
 	}
@@ -217,18 +223,14 @@ func TestBadRecording(t *testing.T) {
 
 // TestTorn shows that a recording whose program was killed plays as far as it goes.
 func TestTorn(t *testing.T) {
-	res, err := play(t, recording(`{"exchange":1,"response":{"status":200,"headers":{"x-a":["b"]}}}`, `{"exchange":1,"chunk":"so "}`, `{"exchange":1,"chu`), nil, same)
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, err := io.ReadAll(res.Body)
-	if string(body) != "so " || !errors.Is(err, io.ErrUnexpectedEOF) || res.Header.Get("X-A") != "b" {
-		t.Errorf("%q, %v, %v", body, err, res.Header)
+	header, body, err := play(t, recording(`{"exchange":1,"response":{"status":200,"headers":{"x-a":["b"]}}}`, `{"exchange":1,"chunk":"so "}`, `{"exchange":1,"chu`), nil, same)
+	if body != "so " || !errors.Is(err, io.ErrUnexpectedEOF) || header != "b" {
+		t.Errorf("%q, %v, %q", body, err, header)
 	}
 }
 
 func TestNetworkErrors(t *testing.T) {
-	_, err := play(t, recording(`{"exchange":1,"end":{"error":"dial tcp: lookup a.example: no such host"}}`), nil, same)
+	_, _, err := play(t, recording(`{"exchange":1,"end":{"error":"dial tcp: lookup a.example: no such host"}}`), nil, same)
 	var network *replay.NetworkError
 	if !errors.As(err, &network) || err.Error() != "dial tcp: lookup a.example: no such host" {
 		t.Errorf("error %v", err)
@@ -256,6 +258,7 @@ func TestPace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = res.Body.Close() }()
 	buf := make([]byte, 8)
 	if n, err := res.Body.Read(buf); err != nil || string(buf[:n]) != "a" {
 		t.Errorf("%q, %v", buf[:n], err)
@@ -275,7 +278,7 @@ func TestSecrets(t *testing.T) {
 	recorder := replay.NewRecorder(&out)
 	recorder.Next = roundTripper(func(req *http.Request) (*http.Response, error) {
 		return &http.Response{
-			StatusCode: 401, Header: http.Header{"Set-Cookie": {"id=" + secret}, "X-Echo": {"got " + secret}},
+			StatusCode: http.StatusUnauthorized, Header: http.Header{"Set-Cookie": {"id=" + secret}, "X-Echo": {"got " + secret}},
 			Body: io.NopCloser(strings.NewReader("bad key " + secret + "\xff")), Request: req,
 		}, nil
 	})
@@ -324,7 +327,7 @@ func (f *failing) Write(p []byte) (int, error) {
 func TestFullDisk(t *testing.T) {
 	recorder := replay.NewRecorder(&failing{left: 2})
 	recorder.Next = roundTripper(func(req *http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader("ok")), Request: req}, nil
+		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("ok")), Request: req}, nil
 	})
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://a.example/", http.NoBody)
 	if err != nil {
@@ -376,6 +379,7 @@ func FuzzRead(f *testing.F) {
 			}
 			// What a broken body gives does not matter, as long as it ends.
 			_, _ = io.ReadAll(res.Body)
+			_ = res.Body.Close()
 		}
 	})
 }

@@ -77,15 +77,14 @@ func (h Hints) hint(status int) string {
 // HTTP is the error text for a response whose status is not a success: the status, the server's own name for the error,
 // and its message. The session layer reads the text (engine/session.Retryable and Overflow): the status and the names are
 // what its tables go by. The id of the request is left out, since its digits could look like a status.
-func (h Hints) HTTP(res *http.Response, body []byte) string {
-	status := res.StatusCode
+func (h Hints) HTTP(status int, header http.Header, body []byte) string {
 	if status >= 300 && status < 400 {
 		return fmt.Sprintf("%d %s: the server redirects to %s; weir does not follow, so that no key goes to a place that was not configured: set base_url%s to where the API is",
-			status, http.StatusText(status), place(res.Header.Get("Location")), h.of())
+			status, http.StatusText(status), place(header.Get("Location")), h.of())
 	}
 	name, message := errorBody(body)
 	if name == "" && message == "" && len(bytes.TrimSpace(body)) == 0 {
-		return fmt.Sprintf("%d status code (no body)", status) + h.hint(status) + retryAfter(res)
+		return fmt.Sprintf("%d status code (no body)", status) + h.hint(status) + retryAfter(header)
 	}
 	if name == "" {
 		name = strings.TrimSpace(http.StatusText(status))
@@ -100,11 +99,11 @@ func (h Hints) HTTP(res *http.Response, body []byte) string {
 	if hint := h.hint(status); hint != "" {
 		message = strings.TrimSuffix(message, ".") + hint
 	}
-	return strings.TrimSpace(fmt.Sprintf("%d %s: %s", status, name, message)) + retryAfter(res)
+	return strings.TrimSpace(fmt.Sprintf("%d %s: %s", status, name, message)) + retryAfter(header)
 }
 
-func retryAfter(res *http.Response) string {
-	after := res.Header.Get("Retry-After")
+func retryAfter(header http.Header) string {
+	after := header.Get("Retry-After")
 	if after == "" || len(after) > 40 {
 		return ""
 	}

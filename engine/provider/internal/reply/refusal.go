@@ -28,5 +28,5 @@ func (h Hints) Refusal(res *http.Response, err error) string {
 	if ok {
 		return h.NotAStream(contentType, body)
 	}
-	return h.HTTP(res, body)
+	return h.HTTP(res.StatusCode, res.Header, body)
 }

@@ -2,6 +2,7 @@ package reply
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -261,7 +262,7 @@ func (r *Reply) Fail(text string) (*agentcore.AssistantMessage, error) { return 
 
 // FailRaw is Fail with the stop reason that the server gave.
 func (r *Reply) FailRaw(text, raw string) (*agentcore.AssistantMessage, error) {
-	if r.err == ErrTooLarge {
+	if errors.Is(r.err, ErrTooLarge) {
 		r.err, text = nil, ErrTooLarge.Error()
 	}
 	return r.finish(agentcore.StreamError, agentcore.StopError, raw, text)

@@ -95,22 +95,15 @@ func depth(v any) int {
 // TestTexts shows that a server's words become one line without a key, whatever they are.
 func TestTexts(t *testing.T) {
 	h := reply.Hints{Where: "[provider.x]"}
-	res := func(status int, headers ...string) *http.Response {
-		r := &http.Response{StatusCode: status, Header: http.Header{}}
-		for i := 0; i < len(headers); i += 2 {
-			r.Header.Set(headers[i], headers[i+1])
-		}
-		return r
-	}
 	for _, c := range []struct{ got, want string }{
-		{h.HTTP(res(400), []byte("a\n\tb\x1b[31m\x00 c\xff")), "400 Bad Request: a b[31m c\uFFFD"},
-		{h.HTTP(res(401), nil), "401 status code (no body); [provider.x] has no key: give it key_env, key_file or key_command"},
-		{h.HTTP(res(429, "Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT"), []byte(`{"error":{"message":"slow"}}`)), "429 Too Many Requests: slow (retry after Wed, 21 Oct 2026 07:28:00 GMT)"},
-		{h.HTTP(res(499), []byte(`"x"`)), `499 : "x"`},
-		{h.HTTP(res(500), []byte(strings.Repeat("ü", 2000))), "500 Internal Server Error: " + strings.Repeat("ü", 600) + "…"},
-		{h.HTTP(res(302), nil), "302 Found: the server redirects to an unknown place; weir does not follow, so that no key goes to a place that was not configured: set base_url of [provider.x] to where the API is"},
-		{h.HTTP(res(400), []byte(`{"message":"use Bearer abcdefghijkl or gsk_0123456789"}`)), "400 Bad Request: use [key] or [key]"},
-		{h.HTTP(res(400), []byte(`{"error":{"type":"invalid_request_error","message":"input length and `+"`max_tokens`"+` exceed context limit: 195000 + 8192 > 200000"}}`)), "400 invalid_request_error: prompt is too long: input length and `max_tokens` exceed context limit: 195000 + 8192 > 200000"},
+		{h.HTTP(400, nil, []byte("a\n\tb\x1b[31m\x00 c\xff")), "400 Bad Request: a b[31m c\uFFFD"},
+		{h.HTTP(401, nil, nil), "401 status code (no body); [provider.x] has no key: give it key_env, key_file or key_command"},
+		{h.HTTP(429, http.Header{"Retry-After": {"Wed, 21 Oct 2026 07:28:00 GMT"}}, []byte(`{"error":{"message":"slow"}}`)), "429 Too Many Requests: slow (retry after Wed, 21 Oct 2026 07:28:00 GMT)"},
+		{h.HTTP(499, nil, []byte(`"x"`)), `499 : "x"`},
+		{h.HTTP(500, nil, []byte(strings.Repeat("ü", 2000))), "500 Internal Server Error: " + strings.Repeat("ü", 600) + "…"},
+		{h.HTTP(302, nil, nil), "302 Found: the server redirects to an unknown place; weir does not follow, so that no key goes to a place that was not configured: set base_url of [provider.x] to where the API is"},
+		{h.HTTP(400, nil, []byte(`{"message":"use Bearer abcdefghijkl or gsk_0123456789"}`)), "400 Bad Request: use [key] or [key]"},
+		{h.HTTP(400, nil, []byte(`{"error":{"type":"invalid_request_error","message":"input length and `+"`max_tokens`"+` exceed context limit: 195000 + 8192 > 200000"}}`)), "400 invalid_request_error: prompt is too long: input length and `max_tokens` exceed context limit: 195000 + 8192 > 200000"},
 		{reply.Event([]byte("not JSON")), "provider returned error: not JSON"},
 		{reply.Event([]byte(`{"error":null,"type":"x"}`)), "x"},
 		{h.Network(errors.New("dial tcp: lookup a.example on 1.1.1.1:53: no such host")), "network error: host a.example was not found (ENOTFOUND); check base_url of [provider.x] and the connection"},
@@ -129,7 +122,7 @@ func FuzzErrorBody(f *testing.F) {
 	f.Add(`{"error":"x"}`)
 	f.Add(`{"detail":[{"loc":["a"]}]}`)
 	f.Fuzz(func(t *testing.T, body string) {
-		text := reply.Hints{}.HTTP(&http.Response{StatusCode: 503, Header: http.Header{}}, []byte(body))
+		text := reply.Hints{}.HTTP(http.StatusServiceUnavailable, nil, []byte(body))
 		if !strings.HasPrefix(text, "503 ") || strings.ContainsAny(text, "\n\r\x1b\x00") || len(text) > 8000 {
 			t.Errorf("%q", text)
 		}
