@@ -261,6 +261,10 @@ func meterFuncs() []hostFunc {
 			}
 			stack[0] = in.grant()
 		}},
+		{meter.Refused, nil, nil, func(ctx context.Context, _ api.Module, _ []uint64) {
+			in := instanceOf(ctx)
+			in.fail(KindMemory, fmt.Errorf("a table of more than %d elements", in.guest.limits.Table))
+		}},
 		{meter.Overflow, nil, nil, func(ctx context.Context, _ api.Module, _ []uint64) {
 			in := instanceOf(ctx)
 			in.fail(KindDepth, fmt.Errorf("calls nest deeper than %d bytes of stack", in.guest.limits.Depth))

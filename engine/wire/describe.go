@@ -177,7 +177,7 @@ func ParseDescribe(out []byte) (*Describe, error) {
 		case describeABI:
 			r.int(ABIVersion, ABIVersion)
 		case describeName:
-			d.Name = r.checked(validExtensionName, "an extension's name is a lower-case letter and up to 63 of a-z, 0-9 and -")
+			d.Name = r.checked(validExtensionName, "an extension's name is a lower-case letter and up to 63 of a-z, 0-9, - and _")
 		case describeVersion:
 			d.Version = r.checked(validSemver, `not a semantic version, such as "1.2.3"`)
 		case describeDescription:
@@ -472,7 +472,7 @@ func validExtensionName(s string) bool {
 		return false
 	}
 	for i := 0; i < len(s); i++ {
-		if c := s[i]; c != '-' && (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+		if c := s[i]; c != '-' && c != '_' && (c < 'a' || c > 'z') && (c < '0' || c > '9') {
 			return false
 		}
 	}

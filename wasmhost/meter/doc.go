@@ -7,7 +7,7 @@
 //  1. The host validates the ORIGINAL module. Instrument does not type-check, and a rewrite could make an invalid module valid, since the original might name
 //     a global or function that only the rewrite adds.
 //  2. Instrument rewrites it.
-//  3. The host provides the two functions Module.Refill and Module.Overflow, and compiles and instantiates the rewritten module.
+//  3. The host provides the functions Module.Refill, Module.Overflow and Module.Refused, and compiles and instantiates the rewritten module.
 //  4. Each time the fuel is used up, the guest calls Refill. It returns the next slice (more than zero), or panics, which ends the guest's call.
 //  5. When the guest's calls nest too deeply it calls Overflow, which must panic.
 //

@@ -115,8 +115,11 @@ func (w *rewriter) helperBody(h helper) []byte {
 	case helperTableCharge:
 		a.chargeTop(func() { a.misc(wasmbin.OpTableSize, h.index); a.op(extendU) }, 1)
 	case helperTableGrowCharge:
-		// More than the largest table allowed fails at once.
+		// More than the largest table allowed fails at once, so no more than that is charged.
 		a.chargeTop(func() { a.i64(int64(w.cfg.TableElements)) }, 1)
+		a.b = a.b[:len(a.b)-1] // the end of the body
+		a.refusedAbove(h.index)
+		a.op(wasmbin.OpEnd)
 	}
 	return a.b
 }
@@ -154,6 +157,20 @@ func (a *asm) chargeTop(limit func(), price int64) {
 	a.op(i64Mul)
 	a.pay(counted)
 	a.get(n)
+	a.op(wasmbin.OpEnd)
+}
+
+// refusedAbove calls Refused if table.grow by the first local would take the table above the limit.
+func (a *asm) refusedAbove(table uint32) {
+	const n = 0
+	a.get(n)
+	a.op(extendU)
+	a.misc(wasmbin.OpTableSize, table)
+	a.op(extendU, i64Add)
+	a.i64(int64(a.w.cfg.TableElements))
+	a.op(i64GtU)
+	a.block(wasmbin.OpIf)
+	a.br(wasmbin.OpCall, a.w.refused)
 	a.op(wasmbin.OpEnd)
 }
 

@@ -7,16 +7,19 @@ import (
 )
 
 // Version belongs into the key of any cache of instrumented modules: it changes whenever the same input would give another output.
-const Version = "1"
+const Version = "2"
 
-// What an instrumented module imports from the host. Both functions belong to the module named Module.
+// What an instrumented module imports from the host. All functions belong to the module named Module.
 const (
-	// Module is the name of the module that the two functions are imported from. A guest that imports from it itself is refused.
+	// Module is the name of the module that the functions are imported from. A guest that imports from it itself is refused.
 	Module = "weir:meter"
 	// Refill is the function () -> i64 that the guest calls when its fuel is used up. It returns the size of the next slice, which must be positive, or panics.
 	Refill = "refill"
 	// Overflow is the function () -> () that the guest calls when its depth is used up. It must not return.
 	Overflow = "overflow"
+	// Refused is the function () -> () that the guest calls when it asks for a table of more than Config.TableElements. When it returns, table.grow answers
+	// -1, as the format has it.
+	Refused = "refused"
 )
 
 // DefaultDepth is the native stack that a guest may use when Config.Depth is zero, in bytes.
@@ -83,7 +86,7 @@ func Instrument(wasm []byte, cfg Config) ([]byte, Info, error) {
 }
 
 // addedImports is the number of function imports that are inserted, and so the shift of every function that the guest defines.
-const addedImports = 2
+const addedImports = 3
 
 // funcType is a signature; both slices alias the module.
 type funcType struct{ params, results []byte }

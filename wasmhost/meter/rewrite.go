@@ -22,7 +22,7 @@ type rewriter struct {
 	info Info
 
 	fuel, depth      uint32 // global indexes
-	refill, overflow uint32 // function indexes
+	refill, overflow, refused uint32 // function indexes
 
 	extraTypes []funcType
 	helpers    helpers
@@ -37,7 +37,7 @@ type rewriter struct {
 func (m *module) rewrite(cfg Config) ([]byte, Info, *wasmbin.Error) {
 	w := &rewriter{module: m, cfg: cfg}
 	w.fuel, w.depth = m.globals, m.globals+1
-	w.refill, w.overflow = m.importFuncs, m.importFuncs+1
+	w.refill, w.overflow, w.refused = m.importFuncs, m.importFuncs+1, m.importFuncs+2
 	w.helpers.base = m.importFuncs + addedImports + uint32(len(m.funcTypes))
 	w.info = Info{
 		FuelGlobal:  m.freeName("weir:fuel"),
@@ -134,6 +134,8 @@ func (w *rewriter) section(id byte, r *wasmbin.Reader, refillType, voidType uint
 		b = wasmbin.AppendName(wasmbin.AppendName(b, Module), Refill)
 		b = wasmbin.AppendU32(append(b, 0), refillType)
 		b = wasmbin.AppendName(wasmbin.AppendName(b, Module), Overflow)
+		b = wasmbin.AppendU32(append(b, 0), voidType)
+		b = wasmbin.AppendName(wasmbin.AppendName(b, Module), Refused)
 		return wasmbin.AppendU32(append(b, 0), voidType)
 	case wasmbin.Function:
 		b := grownVector(r, len(helperTypes))

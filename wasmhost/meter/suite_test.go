@@ -197,6 +197,7 @@ func newLimitedMachine(ctx context.Context, t testing.TB, features api.CoreFeatu
 		return m.slice
 	}).Export(meter.Refill).
 		NewFunctionBuilder().WithFunc(func() { panic(errDepth) }).Export(meter.Overflow).
+		NewFunctionBuilder().WithFunc(func() {}).Export(meter.Refused).
 		Instantiate(ctx)
 	if err != nil {
 		t.Fatal(err)
