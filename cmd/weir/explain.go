@@ -124,8 +124,10 @@ func eventFacts(cfg facts.Config, ev *decide.Event) (tool string, raw json.RawMe
 
 // newStep copies what is shown of an answer.
 func newStep(rec engine.Record, ev *engine.Event, result any) step {
-	st := step{Extension: rec.Extension, Monitor: rec.Monitor, Round: rec.Round, Outcome: rec.Outcome.String(), Reason: rec.Reason,
-		Micros: float64(rec.Usage.Duration.Nanoseconds()) / 1000, Fuel: rec.Usage.Fuel, Fresh: rec.Usage.Fresh}
+	st := step{
+		Extension: rec.Extension, Monitor: rec.Monitor, Round: rec.Round, Outcome: rec.Outcome.String(), Reason: rec.Reason,
+		Micros: float64(rec.Usage.Duration.Nanoseconds()) / 1000, Fuel: rec.Usage.Fuel, Fresh: rec.Usage.Fresh,
+	}
 	switch p := ev.Payload.(type) {
 	case *wire.ToolCallEvent:
 		st.Saw = append(json.RawMessage(nil), p.Input...)

@@ -28,7 +28,7 @@ func corpus(t *testing.T, name string) []caseRow {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() // only read from
+	defer f.Close() //nolint:errcheck // only read from
 	var rows []caseRow
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 16<<20)

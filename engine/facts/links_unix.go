@@ -14,7 +14,7 @@ func linkCount(info fs.FileInfo) uint64 {
 	if !ok || !info.Mode().IsRegular() || stat.Nlink < 2 {
 		return 0
 	}
-	return uint64(stat.Nlink)
+	return uint64(stat.Nlink) //nolint:unconvert // it is narrower on other systems
 }
 
 // isNotDir says whether a file stands where a folder was meant: nothing can be below it.

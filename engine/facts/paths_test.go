@@ -83,15 +83,23 @@ func TestPaths(t *testing.T) {
 		{"read", `{"path":3}`, nil},
 		{"mcp__fs__copy", `{"source":"a.txt","destination":"../y","note":"z"}`, []string{"use /y missing", "use /ws/a.txt file inside links"}},
 		{"mcp__fs__read", `{"paths":["a.txt","/etc"]}`, []string{"use /ws/a.txt file inside links", "use /etc dir"}},
-		{"apply_patch", `{"input":"*** Begin Patch\n*** Add File: n\n+x\n*** Update File: a.txt\n*** Move to: ../m\n*** Delete File: src/b.txt\n*** End Patch"}`,
-			[]string{"write /ws/n missing inside", "write /ws/a.txt file inside links", "write /m missing", "delete /ws/src/b.txt file inside"}},
+		{
+			"apply_patch", `{"input":"*** Begin Patch\n*** Add File: n\n+x\n*** Update File: a.txt\n*** Move to: ../m\n*** Delete File: src/b.txt\n*** End Patch"}`,
+			[]string{"write /ws/n missing inside", "write /ws/a.txt file inside links", "write /m missing", "delete /ws/src/b.txt file inside"},
+		},
 		{"patch", `{"diff":"--- a/a.txt\t2020\n+++ b/../q\n@@"}`, []string{"read /ws/a.txt file inside links", "write /q missing"}},
-		{"bash", `{"command":"cat a.txt > ../o && rm -rf \"$D\" src/*.txt ~/z"}`,
-			[]string{"write /o missing", "read /ws/a.txt file inside links", "delete $D dynamic", "delete /ws/src dir inside glob", "delete /home/z missing"}},
-		{"bash", `{"command":"cd deep && cp ../c.txt x; cd \"$Q\"; rm y /else"}`,
-			[]string{"list /else/deep dir", "read /else/c.txt file", "write /else/deep/x missing", "list $Q dynamic", "delete y dynamic", "delete " + "/else missing"}},
-		{"bash", `{"command":"dd if=/dev/zero of=../d; grep -r a/b src; tar -C /etc -xf ../t.tar --file=/etc/u; git show HEAD:a/b; curl http://x/y -o out/z"}`,
-			[]string{"use /dev/zero device", "write /d missing", "read /ws/src dir inside", "use /etc/u missing", "use /etc dir", "use /t.tar missing", "use /else/z missing"}},
+		{
+			"bash", `{"command":"cat a.txt > ../o && rm -rf \"$D\" src/*.txt ~/z"}`,
+			[]string{"write /o missing", "read /ws/a.txt file inside links", "delete $D dynamic", "delete /ws/src dir inside glob", "delete /home/z missing"},
+		},
+		{
+			"bash", `{"command":"cd deep && cp ../c.txt x; cd \"$Q\"; rm y /else"}`,
+			[]string{"list /else/deep dir", "read /else/c.txt file", "write /else/deep/x missing", "list $Q dynamic", "delete y dynamic", "delete " + "/else missing"},
+		},
+		{
+			"bash", `{"command":"dd if=/dev/zero of=../d; grep -r a/b src; tar -C /etc -xf ../t.tar --file=/etc/u; git show HEAD:a/b; curl http://x/y -o out/z"}`,
+			[]string{"use /dev/zero device", "write /d missing", "read /ws/src dir inside", "use /etc/u missing", "use /etc dir", "use /t.tar missing", "use /else/z missing"},
+		},
 		{"bash", `{"command":"./run.sh && bash ../s.sh"}`, []string{"execute /ws/run.sh missing inside", "execute /s.sh missing"}},
 	} {
 		ev := c.ToolCall(test.tool, json.RawMessage(test.input))

@@ -260,7 +260,7 @@ func (f *secretFinder) urlPassword(i int) (start, end int, ok bool) {
 func (f *secretFinder) named(i int) (start, end int, ok bool) {
 	t := f.text
 	j := i
-	for j < len(t) && j-i < 64 && (dotted.has(t[j])) {
+	for j < len(t) && j-i < 64 && dotted.has(t[j]) {
 		j++
 	}
 	name := t[i:j]
@@ -301,8 +301,10 @@ func secretName(name string) bool {
 			return false
 		}
 	}
-	for _, part := range [...]string{"password", "passwd", "passphrase", "secret", "token", "apikey", "api_key", "api-key", "access_key", "accesskey", "private_key", "privatekey",
-		"auth_key", "authorization", "credential", "client_key", "encryption_key", "signing_key", "connection_string"} {
+	for _, part := range [...]string{
+		"password", "passwd", "passphrase", "secret", "token", "apikey", "api_key", "api-key", "access_key", "accesskey", "private_key", "privatekey",
+		"auth_key", "authorization", "credential", "client_key", "encryption_key", "signing_key", "connection_string",
+	} {
 		if strings.Contains(n, part) {
 			return !strings.HasSuffix(n, "tokens")
 		}

@@ -42,7 +42,7 @@ func readRows(path string) (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // only read from
+	defer f.Close() //nolint:errcheck // only read from
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 16<<20)
 	for n := 1; lines.Scan(); n++ {
