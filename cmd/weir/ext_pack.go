@@ -24,7 +24,7 @@ func newPack(s streams) *cobra.Command {
 		Short: "Make a module of a policy in TypeScript or JavaScript",
 		Long: "Bundles a policy (.ts, .mts, .js, .mjs) with the files that it imports and the engine that runs it into one module. It is\n" +
 			"the same policy as when the file itself is given to `weir run -e` or named in a set; a module can be pinned and handed on.\n" +
-			"The module is loaded and asked what it is before it is written.",
+			"The module is loaded and asked what it is before it is written. What looks like a mistake is shown as a warning.",
 		Example: "  weir ext pack policy.ts -o policy.wasm\n  weir ext pack --types > weir.d.ts",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -60,6 +60,9 @@ func pack(ctx context.Context, s streams, policy, out string) (err error) {
 	bundle, err := script.Load(policy)
 	if err != nil {
 		return usageError(err)
+	}
+	for _, w := range bundle.Warnings() {
+		fmt.Fprintln(s.err, printable("warning: "+w.Error()))
 	}
 	wasm, err := script.Pack(bundle)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 type Script struct {
 	source       []byte
 	capabilities []string
+	warnings     []*Error
 }
 
 // Source is the policy as the engine takes it: a line of JSON with its name and source map, then the script. The caller
@@ -30,6 +31,10 @@ func (s *Script) Source() []byte { return s.source }
 // Capabilities names the capabilities that the policy imports from "weir", in alphabetical order, as wasmhost names them:
 // file, http, kv, session, ui. The caller owns the slice.
 func (s *Script) Capabilities() []string { return slices.Clone(s.capabilities) }
+
+// Warnings are what looks like a mistake in the policy and does not keep it from running, such as a comparison that is
+// always false. The caller must not change them.
+func (s *Script) Warnings() []*Error { return s.warnings }
 
 // Is says whether a module's path names a policy that [Load] takes: .ts, .mts, .js or .mjs.
 func Is(path string) bool {
@@ -106,7 +111,9 @@ func (b *bundle) build() (*Script, error) {
 		LegalComments:  api.LegalCommentsNone,
 		Metafile:       true,
 		LogLevel:       api.LogLevelSilent,
-		Plugins:        []api.Plugin{{Name: "weir", Setup: b.plugin}},
+		// Calling what a file of the policy does not export would fail at run time only.
+		LogOverride: map[string]api.LogLevel{"import-is-undefined": api.LogLevelError},
+		Plugins:     []api.Plugin{{Name: "weir", Setup: b.plugin}},
 	})
 	if len(result.Errors) > 0 {
 		return nil, b.errors(result.Errors)
@@ -127,7 +134,7 @@ func (b *bundle) build() (*Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Script{source: append(append(meta, '\n'), code...), capabilities: capabilities}, nil
+	return &Script{source: append(append(meta, '\n'), code...), capabilities: capabilities, warnings: b.messages(result.Warnings)}, nil
 }
 
 // meta is the first line of the source.
@@ -253,19 +260,28 @@ func (b *bundle) load(args api.OnLoadArgs) (api.OnLoadResult, error) {
 	return api.OnLoadResult{Contents: &text, Loader: loader}, nil
 }
 
-// errors turns esbuild's messages into ours.
+// errors joins the first of esbuild's messages.
 func (b *bundle) errors(messages []api.Message) error {
 	const most = 5
 	var errs []error
-	for _, m := range messages[:min(most, len(messages))] {
+	for _, e := range b.messages(messages[:min(most, len(messages))]) {
+		errs = append(errs, e)
+	}
+	return errors.Join(errs...)
+}
+
+// messages turns esbuild's messages into ours.
+func (b *bundle) messages(messages []api.Message) []*Error {
+	var list []*Error
+	for _, m := range messages {
 		e := &Error{File: b.entry, Message: ownWords(m.Text)}
 		if l := m.Location; l != nil {
 			e.File, e.Line = path.Clean(strings.TrimPrefix(l.File, policySpace+":")), l.Line
 			e.Column = 1 + utf8.RuneCountInString(l.LineText[:min(l.Column, len(l.LineText))])
 		}
-		errs = append(errs, e)
+		list = append(list, e)
 	}
-	return errors.Join(errs...)
+	return list
 }
 
 // ownWords takes what only we know out of esbuild's messages: its names for our sources, and the form of the bundle.

@@ -59,6 +59,10 @@ func TestLoadErrors(t *testing.T) {
 			[]string{"policy.ts", "import { a } from \"./rules\";\na;\n", "rules.ts", "export const b = 1;\n"},
 			`policy.ts:1:10: No matching export in "rules.ts" for import "a"`,
 		},
+		"missing name, through a namespace": {
+			[]string{"policy.ts", "import * as r from \"./rules\";\nr.a();\n", "rules.ts", "export const b = 1;\n"},
+			`policy.ts:2:3: Import "a" will always be undefined because there is no matching export in "rules.ts"`,
+		},
 		"not in weir": {
 			[]string{"policy.ts", "import { fetch } from \"weir\";\nfetch;\n"},
 			`policy.ts:1:10: No matching export in "weir" for import "fetch"`,
@@ -93,6 +97,24 @@ func TestLoadErrors(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", err, c.want)
 			}
 		})
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	s := load(t, write(t, "policy.ts", "\nexport const tool_call = (e: any) => ({ block: typeof e === \"nul\", block: true });\n"))
+	var got []string
+	for _, w := range s.Warnings() {
+		got = append(got, w.Error())
+	}
+	want := []string{
+		`policy.ts:2:61: The "typeof" operator will never evaluate to "nul"`,
+		`policy.ts:2:68: Duplicate key "block" in object literal`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if w := load(t, "testdata/bench/policy.ts").Warnings(); len(w) != 0 {
+		t.Errorf("%v", w)
 	}
 }
 
