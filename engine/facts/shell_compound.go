@@ -219,7 +219,6 @@ func (w *walker) forClause(f *frame, c *syntax.ForClause, in stream) text {
 	}
 	if !known {
 		forget(f, c)
-		shown := text{}
 		if len(items) == 1 && items[0].Glob && !items[0].Dynamic {
 			// The pattern tells more than nothing, and what a command gets is one of its matches.
 			f.set(iter.Name.Value, variable{array: true, list: []Word{items[0]}})
@@ -227,7 +226,7 @@ func (w *walker) forClause(f *frame, c *syntax.ForClause, in stream) text {
 			f.set(iter.Name.Value, variable{})
 			return text{}
 		}
-		f.set(iter.Name.Value, variable{value: shown})
+		f.set(iter.Name.Value, variable{})
 		w.branches(f, func(g *frame) { w.stmts(g, c.Do, in) })
 		return text{}
 	}
