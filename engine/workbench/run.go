@@ -117,7 +117,7 @@ func (r *Runner) runCase(ctx context.Context, f *File, c *Case, rep *CaseReport,
 		if r.Update && len(failures) > 0 && answer.Output != nil && s.Expect.Output != nil {
 			without := s.Expect
 			without.Output = nil
-			if len(compare(&without, answer)) == 0 && update.take(&s.Expect, answer.Output) {
+			if len(compare(&without, answer)) == 0 && update.take(f, &s.Expect, answer.Output) {
 				failures = nil
 			}
 		}

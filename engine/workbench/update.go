@@ -29,7 +29,7 @@ type replacement struct {
 
 // take notes an output and says whether it can be written: one that stands in a file of its own, where no other case wants another
 // one there, or in a literal string of the test file. An output that is a table is the author's to change.
-func (u *updater) take(e *Expect, out json.RawMessage) bool {
+func (u *updater) take(f *File, e *Expect, out json.RawMessage) bool {
 	var compact bytes.Buffer
 	if json.Compact(&compact, out) != nil {
 		return false
@@ -47,7 +47,11 @@ func (u *updater) take(e *Expect, out json.RawMessage) bool {
 	case e.outputAt == nil, strings.Contains(text, "'''"), strings.HasSuffix(text, "'"), strings.ContainsFunc(text, control):
 		return false
 	default:
-		u.inline = append(u.inline, replacement{*e.outputAt, text})
+		r := replacement{*e.outputAt, text}
+		if _, ok := replaceOutput(string(f.text), r); !ok {
+			return false
+		}
+		u.inline = append(u.inline, r)
 	}
 	return true
 }
@@ -74,11 +78,7 @@ func (u *updater) write(f *File) error {
 		return -cmp.Or(cmp.Compare(a.at.Line, b.at.Line), cmp.Compare(a.at.Column, b.at.Column))
 	})
 	for _, r := range u.inline {
-		var err error
-		if text, err = replaceOutput(text, r); err != nil {
-			errs = append(errs, err)
-			continue
-		}
+		text, _ = replaceOutput(text, r) // take tried it
 		u.done++
 	}
 	if _, err := set.ParseDocument(f.Path, []byte(text)); err != nil {
@@ -90,18 +90,18 @@ func (u *updater) write(f *File) error {
 // outputLiteral is output = and a string without escapes. The form with three quotes comes first: two of them are the empty string.
 var outputLiteral = regexp.MustCompile(`^output[ \t]*=[ \t]*('''(?s:.*?)'''|'[^'\n]*')`)
 
-// replaceOutput puts out in the place of the string at r.at.
-func replaceOutput(text string, r replacement) (string, error) {
+// replaceOutput puts out in the place of the string at r.at, and says whether one without escapes stands there.
+func replaceOutput(text string, r replacement) (string, bool) {
 	at := offset(text, r.at)
 	m := outputLiteral.FindStringSubmatchIndex(text[at:])
 	if m == nil {
-		return text, r.at.Error("output", "this output could not be updated", "write it as output = '{…}'")
+		return text, false
 	}
 	quote := "'"
 	if strings.Contains(r.out, "'") {
 		quote = "'''"
 	}
-	return text[:at+m[2]] + quote + r.out + quote + text[at+m[3]:], nil
+	return text[:at+m[2]] + quote + r.out + quote + text[at+m[3]:], true
 }
 
 // offset is the byte offset of a position.
