@@ -1,0 +1,4 @@
+package workbench
+
+// Samples is samples.
+var Samples = samples
