@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -95,14 +96,27 @@ func (c *Computer) shellFacts(command string) *Shell {
 		return out
 	}
 	w := &walker{home: c.cfg.Home, root: c.cfg.Workspace, out: out, parser: c.parsers.get()}
-	defer func() { c.parsers.pool.Put(w.parser) }()
-	f := &frame{cwd: w.root}
-	w.readText(f, command, stream{})
+	if w.guarded(func() { w.readText(&frame{cwd: w.root}, command, stream{}) }) {
+		c.parsers.pool.Put(w.parser)
+	}
 	out.Understood = w.err == nil
 	if w.err != nil {
 		out.Reason = w.err.Error()
 	}
 	return out
+}
+
+// guarded turns a panic over foreign text, ours or the parser's, into text that is not understood. It says whether there was
+// none: after one the parser is not used again.
+func (w *walker) guarded(follow func()) (calm bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			w.fail(fmt.Errorf("reading it failed: %v", v))
+			calm = false
+		}
+	}()
+	follow()
+	return true
 }
 
 // fail keeps the first reason.

@@ -161,6 +161,18 @@ func TestShellBounds(t *testing.T) {
 	}
 }
 
+// TestShellPanics: a panic on the way is text that was not understood, never the end of the process.
+func TestShellPanics(t *testing.T) {
+	w := &walker{out: &Shell{}}
+	if w.guarded(func() { panic("boom") }) || w.err == nil || w.err.Error() != "reading it failed: boom" {
+		t.Errorf("%v", w.err)
+	}
+	w = &walker{out: &Shell{}}
+	if !w.guarded(func() {}) || w.err != nil {
+		t.Errorf("%v", w.err)
+	}
+}
+
 // FuzzShell: any text gives valid JSON in bounded time, or says that it was not understood.
 func FuzzShell(f *testing.F) {
 	golden, err := os.ReadFile("testdata/shell.golden")
@@ -184,6 +196,9 @@ func FuzzShell(f *testing.F) {
 			t.Errorf("not JSON: %s", raw)
 		}
 		s := ev.Shell()
+		if strings.HasPrefix(s.Reason, "reading it failed") {
+			t.Errorf("%q: %s", command, s.Reason)
+		}
 		if s.Understood == (s.Reason != "") || len(s.Commands) > maxCommands {
 			t.Errorf("understood %v, reason %q, %d commands", s.Understood, s.Reason, len(s.Commands))
 		}
