@@ -2,6 +2,7 @@ package script_test
 
 import (
 	"testing"
+	"time"
 
 	"weir/engine/script"
 	"weir/wasmhost"
@@ -12,21 +13,24 @@ const event = `{"type":"tool_call","toolName":"bash","toolCallId":"call_1","inpu
 	`"context":{"sessionId":"0199","extension":"bench","cwd":"/home/dev/project","mode":"text","hasUI":true,` +
 	`"model":{"provider":"anthropic","id":"claude"},"thinkingLevel":"off","turnIndex":2,"callIndex":1}}`
 
-// BenchmarkToolCall is one tool_call of a policy in TypeScript, metered. The goal is 15 µs.
+// BenchmarkToolCall is one tool_call of a policy in TypeScript, metered. The goal is 15 µs. best-ns is the fastest
+// call, which other work on the machine disturbs least.
 func BenchmarkToolCall(b *testing.B) {
 	ctx := b.Context()
 	g := guest(b, host(b), load(b, "testdata/bench/policy.ts"), wasmhost.GuestConfig{Entries: []string{"tool_call"}})
 	in := wasmhost.Input{Bytes: []byte(event)}
 	var fuel uint64
+	best := time.Hour
 	b.ReportAllocs()
 	for b.Loop() {
 		s, err := g.Call(ctx, "tool_call", in, func([]byte) error { return nil })
 		if err != nil {
 			b.Fatal(err)
 		}
-		fuel = s.Fuel
+		fuel, best = s.Fuel, min(best, s.Duration)
 	}
 	b.ReportMetric(float64(fuel), "fuel/op")
+	b.ReportMetric(float64(best), "best-ns")
 }
 
 // BenchmarkLoad is reading, stripping and bundling a policy of two files.
@@ -66,7 +70,10 @@ func BenchmarkStart(b *testing.B) {
 func BenchmarkWarmStart(b *testing.B) {
 	ctx := b.Context()
 	dir := b.TempDir()
+	best := time.Hour
 	start := func(policies bool) {
+		began := time.Now()
+		defer func() { best = min(best, time.Since(began)) }()
 		h, err := wasmhost.New(ctx, wasmhost.Config{CacheDir: dir})
 		if err != nil {
 			b.Fatal(err)
@@ -89,10 +96,13 @@ func BenchmarkWarmStart(b *testing.B) {
 		for b.Loop() {
 			start(true)
 		}
+		b.ReportMetric(float64(best), "best-ns")
 	})
 	b.Run("empty", func(b *testing.B) {
+		best = time.Hour
 		for b.Loop() {
 			start(false)
 		}
+		b.ReportMetric(float64(best), "best-ns")
 	})
 }
