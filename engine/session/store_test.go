@@ -370,24 +370,40 @@ func TestHostile(t *testing.T) {
 		{name: "an entry first", content: message("a", "null", "x"), err: ErrNotSession},
 		{name: "no id", content: `{"type":"session","version":3}` + "\n", err: ErrNotSession},
 		{name: "from the future", content: strings.Replace(header, "3", "4", 1), err: ErrNewerVersion},
-		{name: "a cycle", content: header + message("a", "b", "1") + message("b", "a", "2") + message("c", "b", "3"), entries: 3,
-			branch: []string{"a", "b", "c"}, problems: []string{`line 2: the parent "b" descends from the entry itself`}},
+		{
+			name: "a cycle", content: header + message("a", "b", "1") + message("b", "a", "2") + message("c", "b", "3"), entries: 3,
+			branch: []string{"a", "b", "c"}, problems: []string{`line 2: the parent "b" descends from the entry itself`},
+		},
 		{name: "its own parent", content: header + message("a", "a", "1"), entries: 1, branch: []string{"a"}, problems: []string{"line 2"}},
-		{name: "a parent that comes later", content: header + message("b", "a", "2") + message("a", "null", "1") + message("c", "b", "3"), entries: 3,
-			branch: []string{"a", "b", "c"}},
-		{name: "a missing parent", content: header + message("a", "null", "1") + message("b", "gone", "2"), entries: 2, branch: []string{"b"},
-			problems: []string{`line 3: the parent "gone" is missing`}},
-		{name: "one id twice", content: header + message("a", "null", "1") + message("a", "a", "2") + message("b", "a", "3"), entries: 3,
-			branch: []string{"a", "a~2", "b"}, problems: []string{`line 3: the id "a" is taken`}},
-		{name: "no id in an entry", content: header + `{"type":"custom","parentId":null}` + "\n" + message("b", "null", "x"), entries: 2, branch: []string{"b"},
-			problems: []string{"line 2: an entry without an id"}},
-		{name: "lines that are no entries", content: header + "{]\n[1]\n\n{\"id\":\"q\"}\n{\"type\":7}\n" + message("a", "null", "1"), entries: 1, branch: []string{"a"},
-			problems: []string{"line 2", "line 3: not an entry: not a JSON object", "line 5: not an entry: no type", "line 6: not an entry: type"}},
+		{
+			name: "a parent that comes later", content: header + message("b", "a", "2") + message("a", "null", "1") + message("c", "b", "3"), entries: 3,
+			branch: []string{"a", "b", "c"},
+		},
+		{
+			name: "a missing parent", content: header + message("a", "null", "1") + message("b", "gone", "2"), entries: 2, branch: []string{"b"},
+			problems: []string{`line 3: the parent "gone" is missing`},
+		},
+		{
+			name: "one id twice", content: header + message("a", "null", "1") + message("a", "a", "2") + message("b", "a", "3"), entries: 3,
+			branch: []string{"a", "a~2", "b"}, problems: []string{`line 3: the id "a" is taken`},
+		},
+		{
+			name: "no id in an entry", content: header + `{"type":"custom","parentId":null}` + "\n" + message("b", "null", "x"), entries: 2, branch: []string{"b"},
+			problems: []string{"line 2: an entry without an id"},
+		},
+		{
+			name: "lines that are no entries", content: header + "{]\n[1]\n\n{\"id\":\"q\"}\n{\"type\":7}\n" + message("a", "null", "1"), entries: 1, branch: []string{"a"},
+			problems: []string{"line 2", "line 3: not an entry: not a JSON object", "line 5: not an entry: no type", "line 6: not an entry: type"},
+		},
 		{name: "invalid UTF-8", content: header + message("a", "null", "1\xff2"), entries: 1, branch: []string{"a"}, problems: []string{"line 2: invalid UTF-8"}},
-		{name: "a type nobody knows", content: header + `{"type":"hologram","id":"h","parentId":null,"x":{"y":[1,2.50]}}` + "\n" + message("a", "h", "1"), entries: 2,
-			branch: []string{"h", "a"}},
-		{name: "deep", content: header + `{"type":"custom","id":"a","parentId":null,"data":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + "}\n", entries: 0,
-			problems: []string{"line 2: not an entry"}},
+		{
+			name: "a type nobody knows", content: header + `{"type":"hologram","id":"h","parentId":null,"x":{"y":[1,2.50]}}` + "\n" + message("a", "h", "1"), entries: 2,
+			branch: []string{"h", "a"},
+		},
+		{
+			name: "deep", content: header + `{"type":"custom","id":"a","parentId":null,"data":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + "}\n", entries: 0,
+			problems: []string{"line 2: not an entry"},
+		},
 		{name: "a line of 100 MB", content: header + message("a", "null", long) + message("b", "a", "2"), entries: 2, branch: []string{"a", "b"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -256,8 +256,14 @@ func TestEnumNames(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	for _, c := range []struct{ word, want string }{
-		{"timeuot", "timeout"}, {"TIMEOUT", "timeout"}, {"tool-timeout", "tool_timeout"},
-		{"fule", "fuel"}, {"memry", "memory"}, {"xyzzy", ""}, {"", ""}, {strings.Repeat("m", 1e6), ""},
+		{"timeuot", "timeout"},
+		{"TIMEOUT", "timeout"},
+		{"tool-timeout", "tool_timeout"},
+		{"fule", "fuel"},
+		{"memry", "memory"},
+		{"xyzzy", ""},
+		{"", ""},
+		{strings.Repeat("m", 1e6), ""},
 	} {
 		if got := nearest(c.word, []string{"timeout", "tool_timeout", "fuel", "memory"}); got != c.want {
 			t.Errorf("nearest(%.20q) = %q, want %q", c.word, got, c.want)

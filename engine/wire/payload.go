@@ -320,9 +320,28 @@ type ProjectTrustOutcome struct {
 // Payloads gives an empty payload of each kind that has one, in the order of the events.
 func Payloads() []Payload {
 	return []Payload{
-		ProjectTrustEvent{}, ResourcesDiscoverEvent{}, SessionStartEvent{}, SessionInfoChangedEvent{}, SessionBeforeSwitchEvent{}, SessionBeforeForkEvent{},
-		SessionBeforeCompactEvent{}, SessionCompactEvent{}, SessionCompactFailedEvent{}, SessionShutdownEvent{}, SessionBeforeTreeEvent{}, SessionTreeEvent{},
-		BeforeProviderHeadersEvent{}, BeforeProviderRequestEvent{}, AfterProviderResponseEvent{}, BeforeAgentStartEvent{}, AgentSettledEvent{}, ModelSelectEvent{},
-		ThinkingLevelSelectEvent{}, UIPromptEvent{}, UIPromptEvent{End: true}, UserBashEvent{}, InputEvent{},
+		ProjectTrustEvent{},
+		ResourcesDiscoverEvent{},
+		SessionStartEvent{},
+		SessionInfoChangedEvent{},
+		SessionBeforeSwitchEvent{},
+		SessionBeforeForkEvent{},
+		SessionBeforeCompactEvent{},
+		SessionCompactEvent{},
+		SessionCompactFailedEvent{},
+		SessionShutdownEvent{},
+		SessionBeforeTreeEvent{},
+		SessionTreeEvent{},
+		BeforeProviderHeadersEvent{},
+		BeforeProviderRequestEvent{},
+		AfterProviderResponseEvent{},
+		BeforeAgentStartEvent{},
+		AgentSettledEvent{},
+		ModelSelectEvent{},
+		ThinkingLevelSelectEvent{},
+		UIPromptEvent{},
+		UIPromptEvent{End: true},
+		UserBashEvent{},
+		InputEvent{},
 	}
 }

@@ -33,11 +33,14 @@ func TestRequests(t *testing.T) {
 	}{
 		{func() (any, error) { return KVList("a") }, `kv {"op":"list","prefix":"a"}`, `{"keys":["a","ab"]}`, []string{"a", "ab"}},
 		{func() (any, error) { return nil, KVDelete("a") }, `kv {"op":"delete","key":"a"}`, `{}`, nil},
-		{func() (any, error) {
-			r, err := HTTP(HTTPRequest{URL: "https://a.example/", Headers: []Header{{"X-A", "b"}}, Body: "hi"})
-			return []any{r.Status, r.Headers.Get("x").Str(), r.Body}, err
-		}, `http {"op":"request","method":"GET","url":"https://a.example/","headers":{"X-A":"b"},"body":"aGk="}`,
-			`{"status":404,"headers":{"x":"y"},"body":"AP8="}`, []any{404, "y", "\x00\xff"}},
+		{
+			func() (any, error) {
+				r, err := HTTP(HTTPRequest{URL: "https://a.example/", Headers: []Header{{"X-A", "b"}}, Body: "hi"})
+				return []any{r.Status, r.Headers.Get("x").Str(), r.Body}, err
+			}, `http {"op":"request","method":"GET","url":"https://a.example/","headers":{"X-A":"b"},"body":"aGk="}`,
+			`{"status":404,"headers":{"x":"y"},"body":"AP8="}`,
+			[]any{404, "y", "\x00\xff"},
+		},
 		{func() (any, error) { return FileRead("a.txt") }, `file {"op":"read","path":"a.txt"}`, `{"text":"é"}`, "é"},
 		{func() (any, error) { return FileStat("a") }, `file {"op":"stat","path":"a"}`, `{"name":"a","dir":true,"size":3}`, FileInfo{"a", true, 3}},
 		{func() (any, error) { return FileList(".") }, `file {"op":"list","path":"."}`, `{"entries":[{"name":"a","size":1}]}`, []FileInfo{{Name: "a", Size: 1}}},

@@ -102,8 +102,11 @@ func (r *registry) appendTools(b []byte) (_ []byte, err error) {
 			return b, err
 		}
 		b = appendObject(b, []Field{
-			{"name", String(t.Name)}, {"label", optional(t.Label)}, {"description", String(t.Description)},
-			{"parameters", parameters}, {"executionMode", optional(t.ExecutionMode)},
+			{"name", String(t.Name)},
+			{"label", optional(t.Label)},
+			{"description", String(t.Description)},
+			{"parameters", parameters},
+			{"executionMode", optional(t.ExecutionMode)},
 		})
 	}
 	if len(r.tools) > 0 {

@@ -67,12 +67,15 @@ func (a *asm) op(ops ...wasmbin.Op) {
 		a.b = append(a.b, byte(o))
 	}
 }
+
 func (a *asm) get(local uint32) {
 	a.b = wasmbin.AppendU32(append(a.b, byte(wasmbin.OpLocalGet)), local)
 }
+
 func (a *asm) set(local uint32) {
 	a.b = wasmbin.AppendU32(append(a.b, byte(wasmbin.OpLocalSet)), local)
 }
+
 func (a *asm) i32(v int64)        { a.b = wasmbin.AppendS64(append(a.b, byte(wasmbin.OpI32Const)), v) }
 func (a *asm) i64(v int64)        { a.b = i64Const(a.b, v) }
 func (a *asm) block(o wasmbin.Op) { a.b = append(a.b, byte(o), empty) }

@@ -21,7 +21,7 @@ type rewriter struct {
 	cfg  Config
 	info Info
 
-	fuel, depth      uint32 // global indexes
+	fuel, depth               uint32 // global indexes
 	refill, overflow, refused uint32 // function indexes
 
 	extraTypes []funcType
