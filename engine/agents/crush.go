@@ -1,0 +1,78 @@
+package agents
+
+import (
+	"strings"
+
+	"weir/engine/wire"
+)
+
+func crushTools() map[string]tool {
+	file := path(true, "file_path")
+	return map[string]tool{
+		"bash":      shell(),
+		"view":      {name: "read", args: []argument{file}},
+		"write":     {name: "write", args: []argument{file}},
+		"edit":      {name: "edit", shape: shapeEdit, args: []argument{file}},
+		"multiedit": {name: "edit", shape: shapeEdits, args: []argument{file}},
+		"grep":      {name: "grep", args: []argument{path(false), {canonical: "glob", native: []string{"include"}}, {canonical: "literal", native: []string{"literal_text"}}}},
+		"glob":      {name: "find", args: []argument{path(false)}},
+		"ls":        {name: "ls", args: []argument{path(false)}},
+	}
+}
+
+func crush() *Agent {
+	return &Agent{Name: "crush", Title: "Crush", parse: parseCrush, answer: answerCrush, Rows: []Row{
+		{"a tool call is blocked", Enforced, "PreToolUse: deny, and exit 2"},
+		{"a tool call is asked about", Stricter, "a hook cannot ask: deny"},
+		{"arguments are rewritten", Enforced, "PreToolUse: updated_input, which is laid over the given arguments"},
+		{"an argument is taken away by a rewrite", Stricter, "cannot be done: deny"},
+		{"an MCP tool", Stricter, "Crush joins server and tool with one underscore: the set is asked once for each way to part them"},
+		{"the set has no objection", Enforced, "no answer at all: Crush's own permissions go on"},
+		{"a result is rewritten or withheld", NotEnforced, "Crush has no such event"},
+		{"a prompt, a compaction, the start of a session", NotEnforced, "Crush has no such event"},
+		{"an extension stops the run", Enforced, "halt: true"},
+		{"tool calls of subagents", NotEnforced, "Crush runs no hooks for them"},
+		{"the hook does not start, or its time is up", NotEnforced, "the call goes on; Crush has no option for it"},
+		{"the model's context, headers and requests", NotEnforced, "Crush has no such event"},
+	}}
+}
+
+func parseCrush(in object) (*Event, error) {
+	name, err := in.text("event")
+	if err != nil {
+		return nil, err
+	}
+	ev := snakeEvent(in, name)
+	if name != "PreToolUse" {
+		return ev, unknownEvent(name)
+	}
+	ev.Kind, ev.rewrites, ev.merges = wire.EventToolCall, true, true
+	tool, err := in.text("tool_name")
+	if err != nil {
+		return ev, err
+	}
+	raw, err := in.arguments("tool_input")
+	if err != nil {
+		return ev, err
+	}
+	if joined, ok := strings.CutPrefix(tool, "mcp_"); ok {
+		ev.input = raw
+		ev.Calls, err = mcpCalls(joined, raw)
+		return ev, err
+	}
+	return ev, ev.setCall(crushTools(), tool, raw)
+}
+
+func answerCrush(ev *Event, d Decision) Answer {
+	switch {
+	case d.Verdict == Pass:
+		return Answer{}
+	case d.Verdict == Rewrite && d.Input != nil:
+		return answer(exitOK, map[string]any{"version": 1, "updated_input": d.Input}, "")
+	}
+	out := map[string]any{"version": 1, "decision": "deny", "reason": d.Reason}
+	if d.Stop {
+		out["halt"] = true
+	}
+	return answer(exitBlock, out, d.Reason)
+}
