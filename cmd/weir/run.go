@@ -37,7 +37,7 @@ func newRun(s streams) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&f.script, "script", "", "file with the model's responses")
 	cmd.Flags().StringVar(&f.set, "set", "", "extension set, instead of the user's (never of the managed one)")
-	cmd.Flags().StringArrayVarP(&f.modules, "extension", "e", nil, "a module to load after the set: a .wasm file or bundled:NAME; repeatable")
+	cmd.Flags().StringArrayVarP(&f.modules, "extension", "e", nil, "an extension to load after the set: a .wasm, .ts or .js file, or bundled:NAME; repeatable")
 	cmd.Flags().StringVar(&f.cwd, "cwd", ".", "working folder of the agent")
 	cmd.Flags().StringVar(&f.output, "output", "text", "text (a timeline) or json (one event a line)")
 	return cmd
