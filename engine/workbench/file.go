@@ -112,11 +112,28 @@ func (m *Match) String() string {
 
 // ReadFile reads a test file from disk; see [ParseFile].
 func ReadFile(path string) (*File, error) {
-	text, err := os.ReadFile(path)
+	text, err := readRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	return ParseFile(path, text)
+}
+
+// maxEvent is how large a file that a test names may be: eight times what an extension may answer.
+const maxEvent = 64 << 20
+
+// readRegular reads a file, but no device that has no end.
+func readRegular(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a file", path)
+	case info.Size() > maxEvent:
+		return nil, fmt.Errorf("%s has %d bytes, more than %d", path, info.Size(), maxEvent)
+	}
+	return os.ReadFile(path)
 }
 
 // ParseFile reads a test file. Paths in it start at its folder; the files that it names are read, the module is not. The error

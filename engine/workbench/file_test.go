@@ -1,6 +1,7 @@
 package workbench_test
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -74,7 +75,7 @@ func TestMissingFiles(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "bad.json"), []byte("{]"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for file, want := range map[string]string{"none.json": ":4:1: open ", "bad.json": ":4:1: " + filepath.Join(dir, "bad.json") + " is not JSON: invalid character ']'"} {
+	for file, want := range map[string]string{"none.json": ":4:1: stat ", "/dev/zero": "/dev/zero is not a file", "bad.json": ":4:1: " + filepath.Join(dir, "bad.json") + " is not JSON: invalid character ']'"} {
 		_, err := workbench.ParseFile(filepath.Join(dir, "x_test.toml"), []byte(strings.Replace(text, "%s", file, 1)))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want …%s…", file, err, want)
@@ -104,4 +105,30 @@ func TestFindFiles(t *testing.T) {
 	if _, err := workbench.FindFiles([]string{t.TempDir()}); err == nil {
 		t.Error("a folder without test files is no error")
 	}
+}
+
+// FuzzParseFile: no text makes the reader panic, and what it takes can be run: each case has steps with an event, and expects something.
+func FuzzParseFile(f *testing.F) {
+	text, err := os.ReadFile("testdata/every_test.toml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add([]byte("module = \"x\"\nlimits = { fuel = 1 }\ngrant = [\"kv\"]\n[[case]]\nname = \"a\"\nhook = \"context\"\nevent = { messages = [] }\nexpect = { dropped = [0], kept = [] }\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		file, err := workbench.ParseFile("testdata/x_test.toml", text)
+		if err != nil {
+			return
+		}
+		for _, c := range file.Cases {
+			if c.Name == "" || len(c.Steps) == 0 || c.Pos.Line == 0 {
+				t.Errorf("%+v", c)
+			}
+			for _, s := range c.Steps {
+				if s.Hook.String() == "unset" || !json.Valid(s.Event) {
+					t.Errorf("%+v", s)
+				}
+			}
+		}
+	})
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -119,7 +118,7 @@ func (r *reader) jsonFile(to *json.RawMessage, name *string) func(path, any) {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(r.dir, file)
 		}
-		raw, err := os.ReadFile(file)
+		raw, err := readRegular(file)
 		switch {
 		case err != nil:
 			r.fail(at, "the path starts at the folder of the test file", "%v", err)

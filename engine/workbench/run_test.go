@@ -223,6 +223,28 @@ expect = { decision = "ask", reason = "/outside the workspace: /home/dev/.ssh/" 
 	}
 }
 
+// TestBundled runs the test files of the extensions that ship with weir.
+func TestBundled(t *testing.T) {
+	files, err := workbench.FindFiles([]string{"../../extensions"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRunner(t)
+	for _, path := range files {
+		f, err := workbench.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep, err := r.Run(context.Background(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := failures(rep); len(got) > 0 {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
+}
+
 func TestUpdate(t *testing.T) {
 	dir := t.TempDir()
 	policy, err := os.ReadFile("testdata/policy.ts")
