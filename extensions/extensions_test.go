@@ -66,7 +66,7 @@ func TestSumsMatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() // only read from
+	defer f.Close() //nolint:errcheck // only read from
 	sums := map[string]string{}
 	for sc := bufio.NewScanner(f); sc.Scan(); {
 		sum, name, ok := strings.Cut(sc.Text(), "  ")

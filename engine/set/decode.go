@@ -31,7 +31,7 @@ func Parse(path string, text []byte) (*Set, error) {
 		return nil, Errors{problem}
 	}
 	d.table(top, doc, "the file", d.setRules())
-	d.finish(top)
+	d.finish()
 	if d.errs != nil {
 		d.errs.sort()
 		return nil, d.errs

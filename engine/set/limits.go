@@ -158,7 +158,8 @@ func (r limitRule) parse(v any) (int64, *Error) {
 			return v, r.check(v, strconv.FormatInt(v, 10))
 		}
 	case string:
-		n, problem := int64(0), ""
+		var n int64
+		var problem string
 		switch r.want {
 		case wantDuration:
 			n, problem = parseDuration(v)

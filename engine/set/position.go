@@ -133,7 +133,7 @@ func (l *locator) document(root *node) {
 		if l.at == len(l.text) {
 			return
 		}
-		ok := true
+		var ok bool
 		if l.peek() == '[' {
 			table, depth, ok = l.header(root)
 		} else {

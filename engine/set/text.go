@@ -70,7 +70,7 @@ func checkText(path, text string) *Error {
 		return Position{File: path, Line: 1, Column: 1}.Error("", "the set file is over 1 MiB", "is it a set?")
 	}
 	for i, r := range text {
-		message, hint := "", ""
+		var message, hint string
 		switch {
 		case r == 0:
 			message, hint = "a NUL byte", "a set is UTF-8 text; was it saved as UTF-16?"

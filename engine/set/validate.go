@@ -31,7 +31,7 @@ func checkVersion(top place, doc map[string]any) *Error {
 
 // finish does what needs the whole file: required keys, names that occur
 // twice, defaults.
-func (d *decoder) finish(top place) {
+func (d *decoder) finish() {
 	seen := map[string]Position{}
 	for i := range d.set.Extensions {
 		e := &d.set.Extensions[i]

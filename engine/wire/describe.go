@@ -222,7 +222,7 @@ func newerABI(out []byte) error {
 		at := r.pos
 		r.skip()
 		if r.err != nil {
-			return nil
+			return nil //nolint:nilerr // the reader proper reports what is wrong with the output
 		}
 		if string(key) != "abi" || c < '0' || c > '9' {
 			continue

@@ -45,7 +45,7 @@ func (w *rewriter) code() ([]byte, *wasmbin.Error) {
 
 // typeOf returns the signature of a function of the guest.
 func (w *rewriter) typeOf(f uint32) (funcType, bool) {
-	t := uint32(0)
+	var t uint32
 	if f < w.importFuncs {
 		t = w.importTypes[f]
 	} else if i := f - w.importFuncs; int(i) < len(w.funcTypes) {

@@ -42,7 +42,6 @@ type checker struct {
 	where  string
 
 	types     []signature
-	imports   int
 	functions int      // imported and defined
 	funcTypes []uint32 // of all functions, in the order of their indexes
 	imported  int      // imported functions
@@ -218,13 +217,12 @@ func (c *checker) typeRef(r *wasmbin.Reader) uint32 {
 	return t
 }
 
-func (c *checker) functionRef(r *wasmbin.Reader) uint32 {
+func (c *checker) functionRef(r *wasmbin.Reader) {
 	at := r.Offset()
 	f := r.U32()
 	if r.Err() == nil && int64(f) >= int64(c.functions) {
 		r.FailAt(at, "function %d does not exist", f)
 	}
-	return f
 }
 
 func (c *checker) importSection(r *wasmbin.Reader) {

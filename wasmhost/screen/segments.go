@@ -16,7 +16,7 @@ func (c *checker) exportSection(r *wasmbin.Reader) {
 			return
 		}
 		ex := Export{}
-		known := 0
+		var known int
 		switch kind {
 		case kindFunction:
 			known, ex.Kind = c.functions, Function

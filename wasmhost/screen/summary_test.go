@@ -1,6 +1,7 @@
 package screen_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -72,7 +73,8 @@ func FuzzCheck(f *testing.F) {
 	f.Add(dispatch(5, 3))
 	f.Fuzz(func(t *testing.T, wasm []byte) {
 		err := screen.Check(wasm, screen.Limits{})
-		if e, ok := err.(*screen.Error); err != nil && (!ok || e.Offset < 0 || e.Offset > len(wasm) || e.Reason == "") {
+		var e *screen.Error
+		if err != nil && (!errors.As(err, &e) || e.Offset < 0 || e.Offset > len(wasm) || e.Reason == "") {
 			t.Fatalf("bad error %#v", err)
 		}
 		s, serr := screen.Summarize(wasm)

@@ -331,15 +331,16 @@ func run(s string, what int, name string, dst []Member) (_ []Member, found strin
 			continue
 		}
 		if next >= aKey {
-			if next == aKey {
+			switch next {
+			case aKey:
 				afterStr = sColon
 				keyResumed = false
 				if depth == 1 {
 					start = i + 1
 				}
-			} else if next == aString {
+			case aString:
 				afterStr = sAfter
-			} else {
+			default:
 				keyResumed = true
 			}
 			state = sString
