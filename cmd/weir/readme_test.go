@@ -85,7 +85,7 @@ func words(line string) []string {
 // TestReadmePolicies holds the policies of the README to the files that the SDKs' tests build.
 func TestReadmePolicies(t *testing.T) {
 	_, blocks := readme(t)
-	for lang, path := range map[string]string{"c": "guest-sdk/c/example/policy.c", "go": "guest-sdk/go/example/main.go"} {
+	for lang, path := range map[string]string{"c": "guest-sdk/c/example/policy.c", "go": "guest-sdk/go/example/main.go", "ts": "guest-sdk/js/example/policy.ts"} {
 		want, err := os.ReadFile(filepath.Join("../..", path))
 		if err != nil {
 			t.Fatal(err)
