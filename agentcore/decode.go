@@ -10,6 +10,14 @@ import (
 // unknown fields survive; a role that the loop does not know gives an [OpaqueMessage]. Missing optional fields, the
 // timestamp included, are zero. The error names the field that has the wrong type.
 func DecodeMessage(raw json.RawMessage) (*Message, error) {
+	if m, ok := decodeFast(raw); ok {
+		return m, nil
+	}
+	return decodeSlow(raw)
+}
+
+// decodeSlow reads a message of any form.
+func decodeSlow(raw json.RawMessage) (*Message, error) {
 	var head struct {
 		Role      *Role           `json:"role"`
 		Timestamp json.RawMessage `json:"timestamp"`

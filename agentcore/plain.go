@@ -1,6 +1,7 @@
 package agentcore
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 )
@@ -174,12 +175,16 @@ func skipBlanks(b []byte, i int) int {
 
 // skipString is the index after the string that begins at i.
 func skipString(b []byte, i int) int {
-	for i++; b[i] != '"'; i++ {
-		if b[i] == '\\' {
-			i++
+	i++
+	for {
+		// Texts are long and have few escapes, so both are searched for with what the processor has for it.
+		quote := bytes.IndexByte(b[i:], '"')
+		escape := bytes.IndexByte(b[i:i+quote], '\\')
+		if escape < 0 {
+			return i + quote + 1
 		}
+		i += escape + 2
 	}
-	return i + 1
 }
 
 // scanValue is the kind of the value that begins at i, which lies in an object, and the index after it.
