@@ -123,9 +123,9 @@ func answerClaude(ev *Event, d Decision) Answer {
 		switch {
 		case d.Verdict == Ask && ev.canAsk:
 			decision, exit = "ask", exitOK
-		case d.Verdict == Rewrite && ev.canAsk:
+		case d.Verdict == Rewrite && d.Input != nil && ev.canAsk:
 			decision, exit = "ask", exitOK
-		case d.Verdict == Rewrite && ev.rewrites:
+		case d.Verdict == Rewrite && d.Input != nil && ev.rewrites:
 			decision, exit = "allow", exitOK
 		}
 		specific["permissionDecision"], specific["permissionDecisionReason"] = decision, d.Reason

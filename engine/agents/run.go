@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -184,7 +185,12 @@ func toolCall(ctx context.Context, e Engine, ev *Event, agent *Agent) Decision {
 		}
 		asked = append(asked, got.Asked...)
 		if len(got.Rewritten) > 0 {
-			rewritten, rewrittenInput = append(rewritten, got.Rewritten...), got.Input
+			for _, by := range got.Rewritten {
+				if !slices.Contains(rewritten, by) {
+					rewritten = append(rewritten, by)
+				}
+			}
+			rewrittenInput = got.Input
 		}
 	}
 	if reason := peek(ctx, e, ev); reason != "" {

@@ -53,7 +53,7 @@ func textSpans(raw []byte) []span {
 // describes says whether the text under a key is about the shape of a result, or an encoded image.
 func describes(key string, text []byte) bool {
 	switch key {
-	case "type", "mode", "filePath", "file_path", "media_type", "mediaType", "mimeType", "mime_type":
+	case "type", "mode", "resultType", "result_type", "filePath", "file_path", "media_type", "mediaType", "mimeType", "mime_type":
 		return true
 	case "data", "base64":
 		const shortest = 66 // below this it is no image, and may be anything
