@@ -38,11 +38,10 @@ lint:
 	$(TOOL) golangci-lint run ./...
 
 race:
-	$(GO) test -race -shuffle=on $(RACE)
+	$(GO) test -race -shuffle=on -timeout 30m $(RACE)
 
 guests: ## rebuild every committed .wasm and compare
-	$(MAKE) -C extensions check
-	wat2wasm wasmhost/kernel.wat -o /tmp/weir-kernel.wasm && cmp /tmp/weir-kernel.wasm wasmhost/kernel.wasm
+	WEIR_REQUIRE_GUESTS=1 $(GO) test -count=1 -run 'Rebuild|Match.*Source|Reproducible' ./extensions/... ./guest-sdk/... ./wasmhost/... ./cmd/...
 
 bench: ## benchmarks with their peers, as benchstat input, and the ratios
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count 5 ./... | tee bench.out
@@ -54,7 +53,7 @@ bench-once: ## each benchmark once, so that none rots
 fuzz: ## every fuzz target for FUZZTIME
 	@set -e; for pkg in $$($(GO) list ./...); do \
 	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
-	    echo "== $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg; \
+	    echo "== $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg; \
 	  done; done
 
 quality: ## escapes and false alarms of the bundled extensions on the labelled cases in $WEIR_SHARED
