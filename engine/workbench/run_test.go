@@ -14,24 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"weir/engine/workbench"
-	"weir/extensions"
-	"weir/wasmhost"
 )
-
-func newRunner(t testing.TB) *workbench.Runner {
-	t.Helper()
-	ctx := context.Background()
-	host, err := wasmhost.New(ctx, wasmhost.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := host.Close(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	return &workbench.Runner{Host: host, Bundled: extensions.Bundled}
-}
 
 // runText runs a test file that lies in dir.
 func runText(t testing.TB, r *workbench.Runner, dir, text string) *workbench.FileReport {
