@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"weir/internal/validjson"
 )
 
 // A stored session is decoded from its first message to its last before the model is asked, and encoding/json goes over each
@@ -15,7 +17,7 @@ import (
 
 // decodeFast reads one message. It is false when decode.go must. The message's parts are pieces of raw.
 func decodeFast(raw json.RawMessage) (*Message, bool) {
-	if !json.Valid(raw) {
+	if validjson.Check(raw) != nil {
 		return nil, false
 	}
 	var f messageFields

@@ -175,15 +175,16 @@ func skipBlanks(b []byte, i int) int {
 
 // skipString is the index after the string that begins at i.
 func skipString(b []byte, i int) int {
-	i++
-	for {
-		// Texts are long and have few escapes, so both are searched for with what the processor has for it.
-		quote := bytes.IndexByte(b[i:], '"')
-		escape := bytes.IndexByte(b[i:i+quote], '\\')
-		if escape < 0 {
-			return i + quote + 1
+	// Texts are long and have few quotes, which are searched for with what the processor has for it.
+	for i++; ; {
+		i += bytes.IndexByte(b[i:], '"') + 1
+		escapes := 0
+		for b[i-2-escapes] == '\\' {
+			escapes++
 		}
-		i += escape + 2
+		if escapes%2 == 0 {
+			return i
+		}
 	}
 }
 

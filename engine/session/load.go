@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"weir/internal/validjson"
 )
 
 // Problem is something that a session file should not hold. Loading goes on without it.
@@ -275,7 +277,7 @@ func scanEntry(raw []byte) (entryFields, error) {
 	if raw[0] != '{' {
 		return f, errors.New("not a JSON object")
 	}
-	if err := checkJSON(raw); err != nil {
+	if err := validjson.Check(raw); err != nil {
 		return f, err
 	}
 	var err error

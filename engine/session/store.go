@@ -1,9 +1,9 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -136,10 +136,16 @@ func openLocked(path string) (*os.File, error) {
 }
 
 func (s *Store) load(cfg StoreConfig) error {
-	data, err := io.ReadAll(s.file)
+	info, err := s.file.Stat()
 	if err != nil {
 		return err
 	}
+	var buffer bytes.Buffer
+	buffer.Grow(int(min(info.Size(), 1<<30)) + bytes.MinRead)
+	if _, err := buffer.ReadFrom(s.file); err != nil {
+		return err
+	}
+	data := buffer.Bytes()
 	l, err := parseFile(data, cfg.Now, cfg.NewID)
 	if err != nil {
 		return withPath(err, s.path)
