@@ -18,7 +18,9 @@ import (
 
 	"weir/agentcore"
 	"weir/engine"
+	"weir/engine/provider"
 	"weir/engine/provider/scripted"
+	"weir/engine/session"
 	"weir/engine/set"
 	"weir/engine/wire"
 )
@@ -79,10 +81,15 @@ func demo(ctx context.Context, s streams, keep, output string) (err error) {
 	if err != nil {
 		return failed(err)
 	}
+	store, err := demoHistory(project)
+	if err != nil {
+		return failed(errors.Join(err, log.Close()))
+	}
 	model := script.Provider()
 	r := agentRun{
-		streams: s, set: x, provider: model, model: script.Model(), system: systemPrompt(project), cwd: project, output: output, log: log,
-		history: demoHistory(), prompt: "The disk is nearly full. Make room, and have the service listen on loopback only.",
+		streams: s, set: x, connect: func(provider.Hooks) connection { return connection{Provider: model} }, model: script.Model(),
+		system: systemPrompt, cwd: project, output: output, log: log, store: store, start: "resume",
+		prompt: "The disk is nearly full. Make room, and have the service listen on loopback only.",
 		// If a guard failed, the home folder that a command could reach is the demo's.
 		env: append(os.Environ(), "HOME="+filepath.Join(dir, "home")),
 	}
@@ -139,22 +146,35 @@ func demoExtensions(dir string) (*set.Set, error) {
 	return set.Load(path)
 }
 
-// demoHistory is a conversation that went before: a question, its answer, and status messages that are stale by now.
-func demoHistory() []*agentcore.Message {
-	at := time.Now().Add(-time.Hour).UnixMilli()
-	next := func() int64 { at += 1000; return at }
-	list := []*agentcore.Message{agentcore.NewMessage(&agentcore.UserMessage{Content: agentcore.Content{Text: "Is the service up?"}, Timestamp: next()})}
-	for i := range 4 {
-		raw, err := json.Marshal(map[string]any{"role": "custom", "customType": "ephemeral-status", "content": fmt.Sprintf("disk %d%% full", 91+i*2), "display": false, "timestamp": next()})
-		if err != nil {
-			panic(err) // strings and numbers always encode
-		}
-		list = append(list, agentcore.NewMessage(&agentcore.OpaqueMessage{RoleName: "custom", JSON: raw, Timestamp: at}))
+// demoHistory is a conversation that went before: a question, its answer, and status messages that are stale by now. It is
+// kept in memory.
+func demoHistory(project string) (*session.Store, error) {
+	at := time.Now().Add(-time.Hour)
+	clock := func() time.Time { at = at.Add(time.Second); return at }
+	store, err := session.NewStore(session.StoreConfig{CWD: project, Now: func() time.Time { return clock() }})
+	if err != nil {
+		return nil, err
 	}
-	return append(list, agentcore.NewMessage(&agentcore.AssistantMessage{
+	say := func(body agentcore.Body) {
+		raw, failed := agentcore.NewMessage(body).JSON()
+		if failed == nil {
+			_, failed = store.Append(session.EntryMessage, &session.EntryData{Message: raw})
+		}
+		err = errors.Join(err, failed)
+	}
+	say(&agentcore.UserMessage{Content: agentcore.Content{Text: "Is the service up?"}, Timestamp: clock().UnixMilli()})
+	hidden := false
+	for i := range 4 {
+		text := fmt.Sprintf(`"disk %d%% full"`, 91+i*2)
+		_, failed := store.Append(session.EntryCustomMessage, &session.EntryData{CustomType: "ephemeral-status", Content: json.RawMessage(text), Display: &hidden})
+		err = errors.Join(err, failed)
+	}
+	say(&agentcore.AssistantMessage{
 		Content: []agentcore.Block{&agentcore.TextBlock{Text: "It is up, but the disk is filling."}}, API: "scripted", Provider: "scripted", Model: "scripted",
-		StopReason: agentcore.StopStop, Timestamp: next(),
-	}))
+		StopReason: agentcore.StopStop, Timestamp: clock().UnixMilli(),
+	})
+	clock = time.Now
+	return store, err
 }
 
 // demoProblems checks what the demo claims, so that it cannot show what did not happen.

@@ -9,15 +9,15 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"time"
 
 	"weir/agentcore"
 	"weir/engine"
+	"weir/engine/session"
 )
 
 // jsonSink tells a run to a program: one JSON object a line. The first is the session's header, then the events as they
 // occur, with deltas only (reference: docs/json.md, 0.85.0), and between them the answers of extensions as
-// "extension_decision".
+// "extension_decision". agent_settled is the last line.
 type jsonSink struct {
 	err io.Writer
 
@@ -25,6 +25,8 @@ type jsonSink struct {
 	w      io.Writer
 	failed error
 	buf    bytes.Buffer
+	// settled is held back until the next event or the end, so that it comes after what extensions say when the session ends.
+	settled *session.AgentSettled
 }
 
 func (s *jsonSink) ask() func(context.Context, []engine.Question) (bool, error) { return nil }
@@ -52,30 +54,36 @@ func (s *jsonSink) line(v any) error {
 	return s.failed
 }
 
-func (s *jsonSink) begin(id, cwd string) {
+func (s *jsonSink) begin(h session.Header) {
 	_ = s.line(struct { // told again by the next event
-		Type      string `json:"type"`
-		Version   int    `json:"version"`
-		ID        string `json:"id"`
-		Timestamp string `json:"timestamp"`
-		CWD       string `json:"cwd"`
-	}{"session", 3, id, time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), cwd})
+		Type string `json:"type"`
+		session.Header
+	}{"session", h})
 }
 
-// event implements agentcore.Listener.
-func (s *jsonSink) event(_ context.Context, ev agentcore.Event) error {
-	switch ev := ev.(type) {
-	case *agentcore.MessageUpdate:
-		return s.line(newUpdateLine(ev))
-	case *agentcore.AgentEnd:
-		return s.line(struct {
-			Type      string               `json:"type"`
-			Messages  []*agentcore.Message `json:"messages"`
-			WillRetry bool                 `json:"willRetry"`
-		}{"agent_end", ev.Messages, false})
-	default:
-		return s.line(ev)
+// event implements session.Subscriber.
+func (s *jsonSink) event(ev session.Event) error {
+	s.mu.Lock()
+	held := s.settled
+	s.settled = nil
+	if settled, ok := ev.(*session.AgentSettled); ok {
+		s.settled = settled
 	}
+	s.mu.Unlock()
+	if held != nil { // the session went on after all
+		if err := s.line(held); err != nil {
+			return err
+		}
+	}
+	switch ev := ev.(type) {
+	case *session.AgentSettled:
+		return nil
+	case *session.RunEvent:
+		if update, ok := ev.Event.(*agentcore.MessageUpdate); ok {
+			return s.line(newUpdateLine(update))
+		}
+	}
+	return s.line(ev)
 }
 
 // updateLine is a message_update without what has been sent before.
@@ -144,8 +152,9 @@ func (s *jsonSink) record(rec engine.Record) {
 	})
 }
 
+// end writes what was held back.
 func (s *jsonSink) end(*report) {
-	_ = s.line(struct { // nothing comes after it that could tell
-		Type string `json:"type"`
-	}{"agent_settled"})
+	if s.settled != nil {
+		_ = s.line(s.settled) // nothing comes after it that could tell
+	}
 }

@@ -11,7 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"weir/engine/provider"
 	"weir/engine/provider/scripted"
+	"weir/engine/session"
 	"weir/engine/set"
 )
 
@@ -73,7 +75,14 @@ func (f *runFlags) run(ctx context.Context, s streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	r := agentRun{streams: s, set: extensions, provider: script.Provider(), model: script.Model(), system: systemPrompt(cwd), cwd: cwd, output: f.output, prompt: prompt}
+	store, err := session.NewStore(session.StoreConfig{CWD: cwd})
+	if err != nil {
+		return failed(err)
+	}
+	r := agentRun{
+		streams: s, set: extensions, connect: func(provider.Hooks) connection { return connection{Provider: script.Provider()} }, model: script.Model(),
+		store: store, start: "startup", system: systemPrompt, cwd: cwd, output: f.output, prompt: prompt,
+	}
 	rep, err := r.do(ctx)
 	switch {
 	case err != nil && rep != nil:
@@ -120,9 +129,8 @@ func promptText(s streams, args []string) (string, error) {
 	return "", usageError(errors.New("no prompt: give it as an argument or on standard input"))
 }
 
-func systemPrompt(cwd string) string {
-	return "You are a coding agent. You work with the tools you are given, in the folder you are in, and you say what you did.\nCurrent working directory: " + cwd + "\n"
-}
+// systemPrompt is what the model is told first; the session adds the working folder.
+const systemPrompt = "You are a coding agent. You work with the tools you are given, in the folder you are in, and you say what you did."
 
 // writeNew writes a file that does not exist yet.
 func writeNew(path string, data []byte) error {

@@ -13,15 +13,17 @@ import (
 
 	"golang.org/x/term"
 
-	"weir/agentcore"
 	"weir/engine"
+	"weir/engine/session"
 )
 
 // sink is where a run is told: a timeline for people or JSON lines for programs.
 type sink interface {
-	begin(sessionID, cwd string)
-	event(ctx context.Context, ev agentcore.Event) error
+	begin(h session.Header)
+	// event is a session.Subscriber.
+	event(ev session.Event) error
 	record(rec engine.Record)
+	// end comes once, after all else.
 	end(rep *report)
 	// ask is how questions reach a person; nil when there is none.
 	ask() func(context.Context, []engine.Question) (bool, error)

@@ -14,6 +14,7 @@ import (
 
 	"weir/agentcore"
 	"weir/engine"
+	"weir/engine/session"
 	"weir/engine/wire"
 )
 
@@ -31,7 +32,7 @@ type timeline struct {
 
 func (t *timeline) printf(format string, args ...any) { fmt.Fprintf(t.w, format, args...) }
 
-func (t *timeline) begin(string, string) {}
+func (t *timeline) begin(session.Header) {}
 
 func (t *timeline) ask() func(context.Context, []engine.Question) (bool, error) {
 	if !terminal(t.in) {
@@ -49,10 +50,38 @@ func (t *timeline) logger() *slog.Logger {
 	}})
 }
 
-// event implements agentcore.Listener.
-func (t *timeline) event(_ context.Context, ev agentcore.Event) error {
+// event implements session.Subscriber.
+func (t *timeline) event(ev session.Event) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	switch ev := ev.(type) {
+	case *session.RunEvent:
+		t.runEvent(ev.Event)
+	case *session.AutoRetryStart:
+		t.note("retry %d of %d in %v: %s", ev.Attempt, ev.MaxAttempts, time.Duration(ev.DelayMs)*time.Millisecond, oneLine(ev.ErrorMessage, 200))
+	case *session.AutoRetryEnd:
+		if !ev.Success {
+			t.note("given up after %d retries: %s", ev.Attempt, oneLine(ev.FinalError, 200))
+		}
+	case *session.CompactionEnd:
+		switch {
+		case ev.ErrorMessage != "":
+			t.note("not compacted (%s): %s", ev.Reason, oneLine(ev.ErrorMessage, 200))
+		case ev.Result != nil:
+			t.note("compacted (%s): about %d tokens, then %d; the session keeps all of it", ev.Reason, ev.Result.TokensBefore, ev.Result.EstimatedTokensAfter)
+		}
+	case *session.SummarizationRetryScheduled:
+		t.note("summary: retry %d of %d in %v: %s", ev.Attempt, ev.MaxAttempts, time.Duration(ev.DelayMs)*time.Millisecond, oneLine(ev.ErrorMessage, 200))
+	}
+	return nil
+}
+
+// note is a line about the session rather than the model.
+func (t *timeline) note(format string, args ...any) {
+	t.printf("  %s %s\n", t.style.yellow("↻"), fmt.Sprintf(format, args...))
+}
+
+func (t *timeline) runEvent(ev agentcore.Event) {
 	switch ev := ev.(type) {
 	case *agentcore.TurnStart:
 		t.turn++
@@ -64,7 +93,6 @@ func (t *timeline) event(_ context.Context, ev agentcore.Event) error {
 	case *agentcore.ToolExecutionEnd:
 		t.result(ev)
 	}
-	return nil
 }
 
 func (t *timeline) message(m *agentcore.Message) {
@@ -152,6 +180,9 @@ func (t *timeline) end(rep *report) {
 	t.printf("  %d turns in %v; the first request went out after %v\n", t.turn, rep.duration.Round(time.Millisecond), rep.first.Round(time.Millisecond))
 	if len(rep.seen) > 0 {
 		t.printf("  the history holds %d messages; the model was sent %s\n", len(rep.messages), joinInts(rep.seen))
+	}
+	if rep.file != "" {
+		t.printf("  the session is kept in %s\n", printable(rep.file))
 	}
 	for _, l := range summarize(rep.records) {
 		t.printf("  %s %s\n", t.style.cyan(l.name), l.text())
