@@ -43,6 +43,9 @@ func (h RequestHooks) Payload(ctx context.Context, payload json.RawMessage) (jso
 // Response tells that a provider has begun to answer.
 func (h RequestHooks) Response(ctx context.Context, status int, headers map[string]string) {
 	if h.extensions != nil {
+		if headers == nil {
+			headers = map[string]string{} // extensions get an object, as they do from the reference
+		}
 		h.extensions.Observe(ctx, wire.AfterProviderResponseEvent{Status: status, Headers: headers})
 	}
 }

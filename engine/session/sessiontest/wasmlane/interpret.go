@@ -33,7 +33,8 @@ type handler struct {
 type result struct {
 	before, event object // the event as it came, and as the actions left it
 	assigned      map[string]bool
-	returned      bool
+	ended         bool // by the action "return"
+	returned      bool // a value
 	value         any
 	fields        object // value, if it is an object
 }
@@ -112,7 +113,7 @@ func where(ev object, conditions object) bool {
 
 func (r *result) run(actions []object) error {
 	for _, a := range actions {
-		if err := r.do(a); err != nil || r.returned {
+		if err := r.do(a); err != nil || r.ended {
 			return err
 		}
 	}
@@ -124,7 +125,8 @@ func (r *result) do(a object) error {
 	switch word("do") {
 	case "return":
 		v, err := r.eval(a["value"])
-		if _, none := v.(undefined); !none {
+		r.ended = true
+		if _, none := v.(undefined); !none && err == nil {
 			r.returned, r.value = true, v
 		}
 		return err
