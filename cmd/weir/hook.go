@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,9 @@ import (
 	"weir/engine/wire"
 	"weir/extensions"
 )
+
+// hookMemory is from how many bytes of memory on `hook` collects garbage.
+const hookMemory = 256 << 20
 
 // hookFlags are the flags of `hook`.
 type hookFlags struct {
@@ -75,6 +79,10 @@ func (f *hookFlags) hook(ctx context.Context, s streams) error {
 		}
 		return nil
 	}
+	// One event is answered and the process ends: collecting garbage on the way costs more than it gives back, unless the
+	// event is large.
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(hookMemory)
 	return s.give(agents.Run(ctx, agents.Config{Agent: agent, Open: f.open}, s.in))
 }
 

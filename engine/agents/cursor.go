@@ -35,7 +35,7 @@ func cursor() *Agent {
 		{"a tool call is asked about", Stricter, "beforeShellExecution and beforeMCPExecution: ask; in the others a hook cannot ask: deny"},
 		{"arguments are rewritten", Stricter, "preToolUse: updated_input; in the others deny"},
 		{"a file is deleted", Stricter, "the Delete tool is judged as bash with rm; a rewrite of it is a deny"},
-		{"the set has no objection", Enforced, "no decision at all: Cursor's own rules go on"},
+		{"the set has no objection", Enforced, "an answer without a decision: Cursor's own rules go on"},
 		{"an MCP tool", Stricter, "Cursor does not tell the server's name: the tool is mcp__cursor__TOOL, which a pattern for one server does not match"},
 		{"a result of an MCP tool is rewritten or withheld", Enforced, "postToolUse: updated_mcp_tool_output"},
 		{"a file's content would be rewritten or withheld", Stricter, "beforeReadFile, beforeTabFileRead: deny"},
@@ -148,6 +148,10 @@ func answerCursor(ev *Event, d Decision) Answer {
 		return map[string]any{"permission": permission, "user_message": d.Reason, "agent_message": d.Reason}
 	}
 	switch {
+	case d.Verdict == Pass && ev.Name == "beforeSubmitPrompt":
+		return answer(exitOK, map[string]any{"continue": true}, "")
+	case d.Verdict == Pass && ev.Gate:
+		return answer(exitOK, map[string]any{}, "") // with failClosed no answer may count as a broken one
 	case d.Verdict == Pass:
 		return Answer{}
 	case ev.Name == "sessionStart" || ev.Name == "preCompact":
