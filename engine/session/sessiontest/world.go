@@ -132,6 +132,8 @@ type World struct {
 	model   *agentcoretest.Model
 	runtime *session.Runtime
 	engines []*engine.Engine
+	// commands run the commands that are not in Go, by extension/name.
+	commands map[string]commandFunc
 
 	mu        sync.Mutex
 	current   *session.Session
@@ -404,7 +406,8 @@ func (w *World) authorize(_ context.Context, m agentcore.Model) error {
 	if m.Provider != "noauth" {
 		return nil
 	}
-	return errors.New("No API key found for noauth.\n\nUse /login to log into a provider via OAuth or API key. See:\n  <pi>/docs/providers.md\n  <pi>/docs/models.md")
+	const words = "No API key found for noauth.\n\nUse /login to log into a provider via OAuth or API key. See:\n  <pi>/docs/providers.md\n  <pi>/docs/models.md"
+	return errors.New(words)
 }
 
 // openExtensions opens the engine.
