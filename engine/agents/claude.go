@@ -29,6 +29,7 @@ func claudeTools() map[string]tool {
 
 func claude() *Agent {
 	return &Agent{Name: "claude", Title: "Claude Code", parse: parseClaude, answer: answerClaude, Rows: []Row{
+		toolsRow(claudeTools()),
 		{"a tool call is blocked", Enforced, "PreToolUse: exit 2 and a deny; PermissionRequest: a deny"},
 		{"a tool call is asked about", Enforced, "PreToolUse in the permission modes default, plan and acceptEdits: ask. The other modes answer without a person: deny. PermissionRequest: the person is asked anyway"},
 		{"arguments are rewritten", Stricter, "a rewrite has to come with a permission: ask in the modes default, plan and acceptEdits, allow in bypassPermissions, otherwise deny; in PermissionRequest deny"},

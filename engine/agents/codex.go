@@ -15,6 +15,7 @@ func codexTools() map[string]tool {
 
 func codex() *Agent {
 	return &Agent{Name: "codex", Title: "Codex CLI", parse: parseCodex, answer: answerCodex, Rows: []Row{
+		toolsRow(codexTools()),
 		{"a tool call is blocked", Enforced, "PreToolUse and PermissionRequest: exit 2 with the reason on standard error, and nothing on standard output"},
 		{"a tool call is asked about", Stricter, "PreToolUse: deny, since Codex runs a call whose hook answers ask. PermissionRequest: the person is asked anyway"},
 		{"arguments are rewritten", Enforced, "PreToolUse: allow with updatedInput; of several hooks that rewrite, the last to finish wins. In PermissionRequest deny"},

@@ -20,12 +20,13 @@ func copilotTools() map[string]tool {
 
 func copilot() *Agent {
 	return &Agent{Name: "copilot", Title: "GitHub Copilot CLI", parse: parseCopilot, answer: answerCopilot, Rows: []Row{
+		toolsRow(copilotTools()),
 		{"a tool call is blocked", Enforced, "preToolUse: deny, and exit 0, since Copilot skips a hook with any other exit code"},
 		{"a tool call is asked about", Stricter, "documents disagree whether ask has an effect: deny"},
 		{"arguments are rewritten", Stricter, "documents and reports disagree whether it has an effect: deny"},
 		{"a permission is asked for", Enforced, "PermissionRequest, under this name: deny, or no answer"},
 		{"the set has no objection", Enforced, "no answer at all: Copilot's own permissions go on"},
-		{"an MCP tool", Stricter, "it reaches the set under Copilot's name for it, SERVER-TOOL, which a pattern mcp__* does not match"},
+		{"a policy for MCP tools by name", NotEnforced, "an MCP tool reaches the set under Copilot's name for it, SERVER-TOOL, which a pattern mcp__* does not match"},
 		{"a result is rewritten or withheld", NotEnforced, "postToolUse: extensions are told; Copilot takes no output of it"},
 		{"a prompt is blocked or rewritten", NotEnforced, "userPromptSubmitted: extensions are told; Copilot takes no output of it"},
 		{"a compaction is cancelled", NotEnforced, "preCompact: extensions are told; nothing can be held back"},

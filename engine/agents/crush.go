@@ -22,6 +22,7 @@ func crushTools() map[string]tool {
 
 func crush() *Agent {
 	return &Agent{Name: "crush", Title: "Crush", parse: parseCrush, answer: answerCrush, Rows: []Row{
+		toolsRow(crushTools()),
 		{"a tool call is blocked", Enforced, "PreToolUse: exit 2 with the reason on standard error, and a deny"},
 		{"a tool call is asked about", Stricter, "a hook cannot ask: deny"},
 		{"arguments are rewritten", Enforced, "PreToolUse: updated_input, which is laid over the given arguments"},

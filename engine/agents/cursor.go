@@ -31,12 +31,13 @@ func cursorTools() map[string]tool {
 
 func cursor() *Agent {
 	return &Agent{Name: "cursor", Title: "Cursor", parse: parseCursor, answer: answerCursor, Rows: []Row{
+		toolsRow(cursorTools()),
 		{"a tool call is blocked", Enforced, "preToolUse, beforeShellExecution, beforeMCPExecution, beforeReadFile, beforeTabFileRead: deny, and exit 2"},
 		{"a tool call is asked about", Stricter, "beforeShellExecution and beforeMCPExecution: ask; in the others a hook cannot ask: deny"},
 		{"arguments are rewritten", Stricter, "preToolUse: updated_input; in the others deny"},
 		{"a file is deleted", Stricter, "the Delete tool is judged as bash with rm; a rewrite of it is a deny"},
 		{"the set has no objection", Enforced, "an answer without a decision: Cursor's own rules go on"},
-		{"an MCP tool", Stricter, "Cursor does not tell the server's name: the tool is mcp__cursor__TOOL, which a pattern for one server does not match"},
+		{"a policy for the tools of one MCP server", NotEnforced, "Cursor does not tell the server's name: the tool is mcp__cursor__TOOL, which a pattern for one server does not match"},
 		{"a result of an MCP tool is rewritten or withheld", Enforced, "postToolUse: updated_mcp_tool_output"},
 		{"a file's content would be rewritten or withheld", Stricter, "beforeReadFile, beforeTabFileRead: deny"},
 		{"another result is rewritten or withheld", NotEnforced, "Cursor takes no other output for it; the model is told that the set objected"},

@@ -2,6 +2,8 @@ package agents
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -23,4 +25,18 @@ func (a *Agent) Markdown() string {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.Subject, r.Level, r.Detail)
 	}
 	return b.String()
+}
+
+// toolsRow says which native tools reach the set as which of weir's.
+func toolsRow(table map[string]tool) Row {
+	native := map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		c := table[name].name
+		native[c] = append(native[c], name)
+	}
+	var says []string
+	for _, c := range slices.Sorted(maps.Keys(native)) {
+		says = append(says, c+" is "+strings.Join(native[c], ", "))
+	}
+	return Row{"tools by weir's names", Enforced, strings.Join(says, "; ") + ". Other tools reach the set under their own names, with their own arguments"}
 }

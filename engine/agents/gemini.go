@@ -29,6 +29,7 @@ func geminiTools() map[string]tool {
 
 func gemini() *Agent {
 	return &Agent{Name: "gemini", Title: "Gemini CLI", parse: parseGemini, answer: answerGemini, Rows: []Row{
+		toolsRow(geminiTools()),
 		{"a tool call is blocked", Enforced, "BeforeTool: deny, and exit 2"},
 		{"a tool call is asked about", Stricter, "a hook cannot ask: deny"},
 		{"arguments are rewritten", Enforced, "BeforeTool: hookSpecificOutput.tool_input, which is laid over the given arguments"},
