@@ -11,16 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"weir/engine/provider"
-	"weir/engine/provider/scripted"
-	"weir/engine/session"
 	"weir/engine/set"
 )
 
 // runFlags are the flags of `run`.
 type runFlags struct {
-	script, set, cwd, output string
-	modules                  []string
+	model            modelFlags
+	session          sessionFlags
+	set, cwd, output string
+	modules          []string
 }
 
 func newRun(s streams) *cobra.Command {
@@ -29,15 +28,22 @@ func newRun(s streams) *cobra.Command {
 		Use:   "run [PROMPT]",
 		Short: "Run an agent, held by an extension set, over a folder",
 		Long: "Runs an agent with real tools (read, bash, edit, write, grep, find, ls) in a folder. Its tool calls, tool\n" +
-			"results and context pass through the extensions of the set. The model is a script (--script).\n\n" +
+			"results and context pass through the extensions of the set. The model is one of models.toml in weir's folder of\n" +
+			"your configuration or of a provider that needs no file (see `weir models`), or a script (--script).\n\n" +
+			"The session is kept in weir/sessions of your data folder, that of a script only with --session. Commands of the\n" +
+			"agent do not get the environment variables that hold providers' keys.\n\n" +
 			"Without PROMPT the prompt is read from standard input.",
-		Example: "  weir run --script script.toml --set weir.toml \"tidy up\"\n  weir run --script script.toml -e bundled:guard-shell --output json \"tidy up\"",
-		Args:    cobra.MaximumNArgs(1),
+		Example: "  weir run --model anthropic/claude-sonnet-4-5 \"What is in this folder?\"\n" +
+			"  weir run --continue \"And what does it do?\"\n" +
+			"  weir run --model qwen3 --base-url http://localhost:8080/v1 --set weir.toml \"tidy up\"\n" +
+			"  weir run --script script.toml -e bundled:guard-shell --output json \"tidy up\"",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd.Context(), s, args)
 		},
 	}
-	cmd.Flags().StringVar(&f.script, "script", "", "file with the model's responses")
+	f.model.register(cmd)
+	f.session.register(cmd)
 	cmd.Flags().StringVar(&f.set, "set", "", "extension set, instead of the user's (never of the managed one)")
 	cmd.Flags().StringArrayVarP(&f.modules, "extension", "e", nil, "an extension to load after the set: a .wasm, .ts or .js file, or bundled:NAME; repeatable")
 	cmd.Flags().StringVar(&f.cwd, "cwd", ".", "working folder of the agent")
@@ -45,20 +51,9 @@ func newRun(s streams) *cobra.Command {
 	return cmd
 }
 
-func (f *runFlags) run(ctx context.Context, s streams, args []string) error {
+func (f *runFlags) run(ctx context.Context, s streams, args []string) (err error) {
 	if f.output != "text" && f.output != "json" {
 		return usageError(fmt.Errorf("--output %q: it is text or json", f.output))
-	}
-	if f.script == "" {
-		return usageError(errors.New("no model: give a file with its responses with --script FILE (models that are reached over a network are not built into this version)"))
-	}
-	text, err := os.ReadFile(f.script)
-	if err != nil {
-		return usageError(fmt.Errorf("--script: %w", err))
-	}
-	script, err := scripted.Parse(f.script, string(text))
-	if err != nil {
-		return usageError(err)
 	}
 	cwd, err := filepath.Abs(f.cwd)
 	if err != nil {
@@ -67,32 +62,49 @@ func (f *runFlags) run(ctx context.Context, s streams, args []string) error {
 	if err := checkFolder(cwd); err != nil {
 		return err
 	}
-	extensions, err := openSet(f.set, f.modules)
+	r := agentRun{streams: s, start: "startup", system: systemPrompt, cwd: cwd, output: f.output}
+	if r.set, err = openSet(f.set, f.modules); err != nil {
+		return err
+	}
+	if r.prompt, err = promptText(s, args); err != nil {
+		return err
+	}
+	if r.store, err = f.session.reopen(s, cwd); err != nil {
+		return err
+	}
+	stored := ""
+	if r.store != nil {
+		defer func() { err = errors.Join(err, r.store.Close()) }() // closed by then, if the run began
+		r.start = "resume"
+		if c := r.store.Context(); c.ModelID != "" {
+			stored = c.Provider + "/" + c.ModelID
+		}
+	}
+	model, err := f.model.open(ctx, stored)
 	if err != nil {
 		return err
 	}
-	prompt, err := promptText(s, args)
-	if err != nil {
-		return err
+	r.model, r.models, r.connect, r.env = model.model, model.models, model.connect, model.env
+	if r.store == nil {
+		if r.store, err = f.session.create(cwd, f.model.script != ""); err != nil {
+			return errors.Join(err, model.finish(false))
+		}
 	}
-	store, err := session.NewStore(session.StoreConfig{CWD: cwd})
-	if err != nil {
-		return failed(err)
-	}
-	r := agentRun{
-		streams: s, set: extensions, connect: func(provider.Hooks) connection { return connection{Provider: script.Provider()} }, model: script.Model(),
-		store: store, start: "startup", system: systemPrompt, cwd: cwd, output: f.output, prompt: prompt,
-	}
-	rep, err := r.do(ctx)
-	switch {
-	case err != nil && rep != nil:
-		return failed(err)
-	case err != nil:
-		return err
-	case rep.failure != "":
+	ok, err := prompt(ctx, &r)
+	err = errors.Join(err, model.finish(ok))
+	if err == nil && !ok {
 		return &silentError{exitFailed} // the timeline or the events have told it
 	}
-	return nil
+	return err
+}
+
+// prompt runs the agent; ok says that the run went well.
+func prompt(ctx context.Context, r *agentRun) (ok bool, err error) {
+	rep, err := r.do(ctx)
+	if err != nil && rep != nil {
+		err = failed(err)
+	}
+	return err == nil && rep.failure == "", err
 }
 
 // openSet finds the sets that apply and adds the modules of the command line.
