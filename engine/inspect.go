@@ -107,7 +107,7 @@ type Probe struct {
 
 // OpenProbe loads an extension as [Open] would.
 func OpenProbe(ctx context.Context, cfg Config, x *set.Extension) (*Probe, error) {
-	e, err := Open(ctx, Config{Host: cfg.Host, Bundled: cfg.Bundled, SessionID: cfg.SessionID, CWD: cfg.CWD, Mode: cfg.Mode, Logger: cfg.Logger, Facts: cfg.Facts})
+	e, err := Open(ctx, Config{Host: cfg.Host, Bundled: cfg.Bundled, SessionID: cfg.SessionID, CWD: cfg.CWD, Mode: cfg.Mode, Logger: cfg.Logger, Facts: cfg.Facts, Store: cfg.Store})
 	if err != nil {
 		return nil, err
 	}
@@ -123,6 +123,9 @@ func (p *Probe) Describe() *wire.Describe { return p.describe }
 
 // Hooks says whether the extension hooks an event.
 func (p *Probe) Hooks(event wire.Event) bool { return p.ext.Hook(event) != nil }
+
+// Extension is the extension itself, for an engine that is to have it among Config.Native. It lives as long as the probe.
+func (p *Probe) Extension() Extension { return p.ext }
 
 // Close ends the guest.
 func (p *Probe) Close(ctx context.Context) error { return p.ext.Close(ctx) }

@@ -21,6 +21,9 @@ func (r *ToolResult) Content() Value { return r.event.Get("content") }
 // Details returns what the tool adds for programs; it may be absent.
 func (r *ToolResult) Details() Value { return r.event.Get("details") }
 
+// Usage returns what the tool's own model calls took; it may be absent.
+func (r *ToolResult) Usage() Value { return r.event.Get("usage") }
+
 // IsError reports whether the tool failed.
 func (r *ToolResult) IsError() bool { return r.event.Get("isError").Bool(false) }
 

@@ -514,10 +514,18 @@ func (w *World) tool(def *agentcoretest.ToolDef) *agentcore.Tool {
 	return w.Kit.NewTool(def, func(_ context.Context, sc *scope) { sc.Values = map[string]any{"control": w.session().Control()} })
 }
 
+// commandLabel names a command as an observer.
+func commandLabel(x *ExtensionDef, def CommandDef) string {
+	return "ext:" + x.Name + "/cmd:" + def.Name
+}
+
 func (w *World) command(x *ExtensionDef, def CommandDef) session.Command {
-	who := "ext:" + x.Name + "/cmd:" + def.Name
-	return session.Command{Name: def.Name, Description: def.Description, Run: func(_ context.Context, args string) error {
+	who, guest := commandLabel(x, def), w.commands[x.Name+"/"+def.Name]
+	return session.Command{Name: def.Name, Description: def.Description, Run: func(ctx context.Context, args string) error {
 		w.Kit.Trace(who, Object{"args": args})
+		if guest != nil {
+			return guest(ctx, args)
+		}
 		sc := &scope{Kit: w.Kit, Who: who, Event: Object{"args": args}, Values: map[string]any{"control": w.session().Control()}}
 		_, err := sc.Run(def.Do)
 		return err

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"weir/agentcore/agentcoretest"
 	"weir/engine"
+	"weir/engine/session"
 	"weir/engine/set"
 	"weir/engine/wire"
 	"weir/wasmhost"
@@ -70,6 +72,7 @@ func (g *Guests) Prepare(ctx context.Context) error {
 // guestHandler is one declared handler as a guest. The guest handles all events; only the declared one reaches it.
 type guestHandler struct {
 	engine.Extension
+	store *reports
 	name  string
 	event wire.Event
 }
@@ -91,12 +94,13 @@ func (g *Guests) open(w *World, x *ExtensionDef, def *HandlerDef) (*guestHandler
 		rules = []agentcoretest.Rule{{Match: def.Match, Do: def.Do}}
 	}
 	settings := Object{"event": def.Event, "rules": rules, "silent": def.Record == "none"}
-	cfg, declared := g.declared(w, native.name, settings, &reports{world: w, who: native.label, def: def, kept: wasmhost.NewMemoryStore()})
+	store := &reports{world: w, who: native.label, def: def, kept: wasmhost.NewMemoryStore()}
+	cfg, declared := g.declared(w, native.name, settings, store)
 	probe, err := engine.OpenProbe(w.Kit.Context(), cfg, declared)
 	if err != nil {
 		return nil, fmt.Errorf("extension %s: %w", x.Name, err)
 	}
-	return &guestHandler{Extension: probe.Extension(), name: native.name, event: native.event}, nil
+	return &guestHandler{Extension: probe.Extension(), store: store, name: native.name, event: native.event}, nil
 }
 
 // declared is a guest as an extension of a set.
@@ -122,7 +126,9 @@ func (g *Guests) command(w *World, x *ExtensionDef, def CommandDef) (commandFunc
 	w.engines = append(w.engines, e)
 	run := e.Commands()[0].Run
 	return func(ctx context.Context, args string) error {
+		done := store.begin()
 		_, err := run(ctx, args)
+		done()
 		return thrownBy(err, 0, "")
 	}, nil
 }
@@ -151,7 +157,9 @@ func (h *guestHandler) Hook(event wire.Event) *wire.Hook {
 
 // Handle implements [engine.Extension].
 func (h *guestHandler) Handle(ctx context.Context, ev *engine.Event) (any, engine.Usage, error) {
+	done := h.store.begin()
 	result, usage, err := h.Extension.Handle(ctx, ev)
+	done()
 	return result, usage, thrownBy(err, ev.Kind, h.name)
 }
 
@@ -175,6 +183,30 @@ type reports struct {
 	who   string      // the observer
 	def   *HandlerDef // nil for a command
 	kept  wasmhost.Store
+
+	mu      sync.Mutex
+	control *session.Control
+	aborts  []agentcoretest.Action
+}
+
+// begin is called before a call of the guest, done after it. The guest holds the session of now, also when there is
+// another one before it is done.
+func (r *reports) begin() (done func()) {
+	control := r.world.session().Control()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.control = control
+	return func() {
+		r.mu.Lock()
+		aborts := r.aborts
+		r.aborts = nil
+		r.mu.Unlock()
+		for _, a := range aborts {
+			if err := r.act(map[string]any{"control": control}, a); err != nil {
+				r.world.Kit.Fail(err)
+			}
+		}
+	}
 }
 
 // Get implements [wasmhost.Store].
@@ -220,11 +252,19 @@ func (r *reports) record(value json.RawMessage) error {
 	return nil
 }
 
-// session does what an extension may do to its session. It stands in for the capability session.
+// session does what an extension may do to its session. It stands in for the capability session. What aborts waits until the
+// guest's call is over: with what it is for the call would end too, and what the guest decides count for nothing.
 func (r *reports) session(value json.RawMessage) error {
 	call, _ := agentcoretest.Decode(value).(Object)
 	a, _ := call["action"].(Object)
-	values := map[string]any{"control": r.world.session().Control()}
+	r.mu.Lock()
+	values := map[string]any{"control": r.control}
+	if do := a["do"]; do == "ctx.abort" || do == "abortCompaction" {
+		r.aborts = append(r.aborts, a)
+		r.mu.Unlock()
+		return nil
+	}
+	r.mu.Unlock()
 	if prompt, ok := call["systemPrompt"].(string); ok {
 		values["systemPrompt"] = prompt
 	}

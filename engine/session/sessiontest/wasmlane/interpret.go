@@ -191,6 +191,11 @@ func (r *result) session(a object) error {
 	if !strings.HasPrefix(name, "pi.") && !strings.HasPrefix(name, "ctx.") && !strings.HasPrefix(name, "abort") && name != "ui" {
 		return fmt.Errorf("a guest has no action %q", name)
 	}
+	_, started := a["as"]
+	_, callsBack := a["open"]
+	if started || callsBack || name == "pi.registerTool" {
+		return fmt.Errorf("a guest cannot do two things at once, nor hand out functions: %q", name)
+	}
 	v, err := r.eval(a)
 	if err != nil {
 		return err
