@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -148,7 +147,7 @@ func (s *Session) addCommand(m *agentcore.Message) error {
 	s.agree.Lock()
 	defer s.agree.Unlock()
 	s.appendToTranscript(m)
-	_, err = s.store.Append(EntryMessage, &EntryData{Message: json.RawMessage(raw)})
+	_, err = s.store.Append(EntryMessage, &EntryData{Message: raw})
 	return err
 }
 

@@ -375,7 +375,8 @@ func (s *Session) lastInTranscript() *agentcore.AssistantMessage {
 func (s *Session) summarize(ctx context.Context, p *wire.CompactionPreparation, instructions string, reason CompactionReason) (*CompactionResult, error) {
 	settings := s.compactionSettings()
 	retry := SummarizationRetryAttemptStart{Source: "compaction", Reason: reason}
-	summary, usage := "", (*agentcore.Usage)(nil)
+	var summary string
+	var usage *agentcore.Usage
 	if len(p.MessagesToSummarize) > 0 || !p.IsSplitTurn {
 		text, used, err := s.writeSummary(ctx, summaryRequest{
 			label: "Summarization", messages: p.MessagesToSummarize, previous: p.PreviousSummary, task: historyTask(p.PreviousSummary != "", instructions),

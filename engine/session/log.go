@@ -242,14 +242,14 @@ func (c *Context) add(e *Entry) {
 // randomID is eight hexadecimal digits.
 func randomID() string {
 	var b [4]byte
-	rand.Read(b[:]) //nolint:errcheck // never fails
+	rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }
 
 // sessionUUID is a version 7 UUID (RFC 9562): ordered by time.
 func sessionUUID(t time.Time) string {
 	var b [16]byte
-	rand.Read(b[:]) //nolint:errcheck // never fails
+	rand.Read(b[:]) // never fails
 	ms := uint64(t.UnixMilli())
 	for i := range 6 {
 		b[i] = byte(ms >> (40 - 8*i))

@@ -393,7 +393,7 @@ func (s *Session) afterRun(ctx context.Context) (more bool, err error) {
 	s.last = nil
 	s.mu.Unlock()
 	if last == nil || ctx.Err() != nil {
-		return false, nil
+		return false, nil //nolint:nilerr // a session whose caller has gone does not go on by itself; that is no error
 	}
 	a := last.Assistant()
 	if s.retryable(a) {

@@ -357,7 +357,7 @@ func TestEverythingAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer again.Close()
+	defer again.Close() //nolint:errcheck // only read from
 	var stored []string
 	for _, m := range again.Context().Messages {
 		stored = append(stored, fmt.Sprintf("%s: %s", m.Role(), messageText(m)))

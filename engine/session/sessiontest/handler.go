@@ -3,6 +3,7 @@ package sessiontest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"weir/agentcore"
@@ -76,7 +77,8 @@ func (h *handler) Handle(_ context.Context, ev *engine.Event) (any, engine.Usage
 	}
 	done, err := scope.Run(rule.Do)
 	if err != nil {
-		if thrown, ok := err.(*agentcoretest.Thrown); ok && !thrown.IsError {
+		var thrown *agentcoretest.Thrown
+		if errors.As(err, &thrown) && !thrown.IsError {
 			panic(thrown.Message) // what JavaScript throws that is no Error is a panic in Go
 		}
 		if ev.Kind == wire.EventBeforeProviderHeaders {
@@ -308,12 +310,12 @@ func (h *handler) decision(kind wire.Event, fields Object) (any, error) {
 		r := &wire.ResourcesDiscoverResult{}
 		return r, json.Unmarshal(agentcoretest.Encode(fields), r)
 	case wire.EventSessionBeforeSwitch, wire.EventSessionBeforeFork, wire.EventSessionBeforeCompact, wire.EventSessionBeforeTree:
-		return beforeDecision(fields, text, optional)
+		return beforeDecision(fields, optional)
 	}
 	return nil, nil
 }
 
-func beforeDecision(fields Object, text func(string) string, optional func(string) *string) (any, error) {
+func beforeDecision(fields Object, optional func(string) *string) (any, error) {
 	r := &wire.SessionBeforeResult{
 		Cancel: agentcoretest.Truthy(fields["cancel"]), SkipConversationRestore: agentcoretest.Truthy(fields["skipConversationRestore"]),
 		CustomInstructions: optional("customInstructions"), Label: optional("label"),

@@ -2,7 +2,6 @@ package sessiontest
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 
 	"weir/agentcore"
@@ -85,7 +84,7 @@ func (w *World) provider(x *engine.Engine) agentcore.Provider {
 		if len(sent) > 0 || x.Handles(wire.EventBeforeProviderHeaders) {
 			shown = sent
 		}
-		w.Kit.Trace("provider", Object{"wire": w.Kit.Norm.Value(Object{"payload": agentcoretest.Decode(json.RawMessage(payload)), "headers": shown})})
+		w.Kit.Trace("provider", Object{"wire": w.Kit.Norm.Value(Object{"payload": agentcoretest.Decode(payload), "headers": shown})})
 		status := w.in.Wire.Status
 		if status == 0 {
 			status = 200

@@ -406,8 +406,7 @@ func (w *World) authorize(_ context.Context, m agentcore.Model) error {
 	if m.Provider != "noauth" {
 		return nil
 	}
-	const words = "No API key found for noauth.\n\nUse /login to log into a provider via OAuth or API key. See:\n  <pi>/docs/providers.md\n  <pi>/docs/models.md"
-	return errors.New(words)
+	return agentcore.Error("No API key found for noauth.\n\nUse /login to log into a provider via OAuth or API key. See:\n  <pi>/docs/providers.md\n  <pi>/docs/models.md")
 }
 
 // openExtensions opens the engine.
