@@ -72,6 +72,10 @@ func (r *agentRun) do(ctx context.Context) (rep *report, err error) {
 		sinks = append(sinks, &jsonSink{w: r.log, err: io.Discard})
 	}
 	rep = &report{}
+	own := ownFiles()
+	if dir, err := sessionsFolder(); err == nil { // without one there is nothing of ours in it
+		own = append(own, dir)
+	}
 	var talk *session.Session // made after the engine, and there when the first question comes
 	eng, err := engine.Open(ctx, engine.Config{
 		Host: host, Set: r.set, Bundled: extensions.Bundled, Ask: asker(&talk, out.ask()), SessionID: r.store.Header().ID, CWD: r.cwd,
@@ -83,7 +87,7 @@ func (r *agentRun) do(ctx context.Context) (rep *report, err error) {
 			}
 		},
 		Logger: out.logger(),
-		Facts:  facts.Config{Own: ownFiles()},
+		Facts:  facts.Config{Own: own},
 	})
 	if err != nil {
 		return nil, errors.Join(err, host.Close(ctx))

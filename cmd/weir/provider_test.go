@@ -24,6 +24,7 @@ type chatServer struct {
 	mu       sync.Mutex
 	requests []string
 	keys     []string
+	policy   []string // the header x-policy of each
 }
 
 func newChatServer(t *testing.T) *chatServer {
@@ -37,6 +38,7 @@ func newChatServer(t *testing.T) *chatServer {
 		s.mu.Lock()
 		s.requests = append(s.requests, string(body))
 		s.keys = append(s.keys, r.Header.Get("Authorization"))
+		s.policy = append(s.policy, r.Header.Get("X-Policy"))
 		s.mu.Unlock()
 		if r.URL.Path == "/v1/models" {
 			fmt.Fprint(w, `{"object":"list","data":[{"id":"m","object":"model"}]}`)
@@ -217,6 +219,75 @@ func TestRunWithAServer(t *testing.T) {
 	if n := len(h.sessions()); n != 2 {
 		t.Errorf("%d session files after --no-session, want 2", n)
 	}
+}
+
+// TestSessionsOfAFolder: sessions are listed by folder, and named by a part of the id.
+func TestSessionsOfAFolder(t *testing.T) {
+	server := newChatServer(t)
+	h := newHome(t, strings.Replace(chatModels, "http://127.0.0.1:9", server.URL, 1))
+	_, errOut := h.weir(0, "sessions", "list")
+	contains(t, errOut, "there are no sessions here")
+	h.weir(0, "run", "first words")
+	h.weir(0, "run", "look around")
+	out, _ := h.weir(0, "sessions", "list")
+	contains(t, out, "   2 messages  first words\n", "   4 messages  look around\n")
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("%d sessions are listed", len(lines))
+	}
+	contains(t, lines[0], "look around")
+	id, _, _ := strings.Cut(lines[1], " ")
+	out, _ = h.weir(0, "sessions", "show", id)
+	contains(t, out, "about "+h.project, "## User\n\nfirst words\n", "## Assistant (work/m)\n\nAll is well.\n")
+	h.weir(0, "sessions", "name", id, "The  first")
+	h.weir(0, "sessions", "fork", id)
+	out, _ = h.weir(0, "sessions", "list", "--all")
+	if strings.Count(out, "The first  ("+h.project+")") != 2 {
+		t.Errorf("want the named session and its fork:\n%s", out)
+	}
+	h.weir(0, "sessions", "delete", id)
+	_, errOut = h.weir(2, "sessions", "show", id)
+	contains(t, errOut, `there is no session "`+id+`"`)
+	if n := len(h.sessions()); n != 2 {
+		t.Errorf("%d sessions are left, want 2", n)
+	}
+	_, errOut = h.weir(2, "sessions", "show", "0")
+	contains(t, errOut, `"0" may be several sessions`)
+	out, _ = h.weir(0, "sessions", "list", "--cwd", h.dir)
+	if out != "" {
+		t.Errorf("another folder has sessions: %s", out)
+	}
+}
+
+// TestExtensionsAtTheWire: extensions see and change what is really sent, hear of the answer, and never see the key; what they
+// did at the end of the session comes before agent_settled.
+func TestExtensionsAtTheWire(t *testing.T) {
+	server := newChatServer(t)
+	h := newHome(t, strings.Replace(chatModels, "http://127.0.0.1:9", server.URL, 1))
+	policy := `
+export function before_provider_headers(e) {
+  console.info("headers " + JSON.stringify(e.headers));
+  return { headers: { "x-policy": "here" } };
+}
+export function before_provider_request(e) { return { payload: { ...e.payload, temperature: 0.25 } }; }
+export function after_provider_response(e) { console.info("status " + e.status); }
+export function session_shutdown(e) { console.info("shutdown " + e.reason); }
+`
+	if err := os.WriteFile(filepath.Join(h.project, "policy.js"), []byte(policy), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, errOut := h.weir(0, "run", "-e", "policy.js", "--output", "json", "hello")
+	requests, _ := server.seen()
+	contains(t, requests[0], `"temperature":0.25`)
+	if server.policy[0] != "here" {
+		t.Errorf("the header of the extension is %q", server.policy[0])
+	}
+	contains(t, errOut, "content-type", "status 200", "shutdown quit")
+	contains(t, out, `"event":"before_provider_headers"`, `"event":"before_provider_request"`, `"event":"session_shutdown"`)
+	if !strings.HasSuffix(out, "{\"type\":\"agent_settled\"}\n") {
+		t.Errorf("the last line is another: %s", out)
+	}
+	h.noKey(out, errOut)
 }
 
 // TestAnonymousServer: a model of no known provider is asked for without a key, under its whole name.

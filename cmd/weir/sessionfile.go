@@ -48,7 +48,7 @@ func (f *sessionFlags) reopen(s streams, cwd string) (*session.Store, error) {
 	if err != nil {
 		return nil, usageError(err)
 	}
-	printReport(s, store)
+	printReport(s, path, store.Report(), "was cut off")
 	return store, nil
 }
 
@@ -91,14 +91,13 @@ func createAt(path, cwd string) (*session.Store, error) {
 	return session.OpenStore(path, session.StoreConfig{})
 }
 
-// printReport tells what a session file should not hold.
-func printReport(s streams, store *session.Store) {
-	report := store.Report()
+// printReport tells what a session file should not hold; torn says what becomes of a last line that is not whole.
+func printReport(s streams, path string, report session.Report, torn string) {
 	for _, p := range report.Problems {
-		fmt.Fprintf(s.err, "%s: %s\n", printable(store.Path()), printable(p.String()))
+		fmt.Fprintf(s.err, "%s: %s\n", printable(path), printable(p.String()))
 	}
 	if report.TornBytes > 0 {
-		fmt.Fprintf(s.err, "%s: the last line was not written to its end; its %d bytes were cut off\n", printable(store.Path()), report.TornBytes)
+		fmt.Fprintf(s.err, "%s: the last line was not written to its end and %s (%d bytes)\n", printable(path), torn, report.TornBytes)
 	}
 }
 
@@ -137,27 +136,12 @@ func sessionFolder(cwd string) (string, error) {
 
 // lastSession is the file of the folder that was written last.
 func lastSession(cwd string) (string, error) {
-	dir, err := sessionFolder(cwd)
+	files, err := sessionFiles(cwd, false)
 	if err != nil {
-		return "", usageError(err)
+		return "", err
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
-	if err != nil {
-		return "", failed(err)
-	}
-	newest := ""
-	var at int64
-	for _, path := range files {
-		info, err := os.Stat(path)
-		if err != nil {
-			continue // deleted meanwhile
-		}
-		if t := info.ModTime().UnixNano(); newest == "" || t >= at {
-			newest, at = path, t
-		}
-	}
-	if newest == "" {
+	if len(files) == 0 {
 		return "", usageError(fmt.Errorf("--continue: there is no session about %s yet; run once without it", cwd))
 	}
-	return newest, nil
+	return files[0].path, nil
 }
