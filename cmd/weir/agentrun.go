@@ -50,6 +50,7 @@ type connection struct {
 type report struct {
 	records  []engine.Record
 	messages []*agentcore.Message // what the session works with at the end
+	kept     int                  // messages that the session keeps, those that a compaction took from the model too
 	seen     []int                // messages that the model was sent, by request
 	failure  string
 	duration time.Duration
@@ -145,6 +146,11 @@ func (r *agentRun) do(ctx context.Context) (rep *report, err error) {
 	err = talk.Prompt(ctx, r.prompt, session.PromptOptions{})
 	state := talk.Agent().State()
 	rep.messages, rep.failure, rep.duration = state.Messages, state.ErrorMessage, time.Since(begin)
+	for _, e := range r.store.Branch("") {
+		if m, err := e.Message(); err == nil && m != nil && e.Type != session.EntryCompaction {
+			rep.kept++
+		}
+	}
 	if path := r.store.Path(); path != "" {
 		if _, err := os.Stat(path); err == nil { // a session in which nothing happened leaves no file
 			rep.file = path

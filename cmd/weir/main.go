@@ -38,6 +38,7 @@ type streams struct {
 func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // the first signal ends the run in order, the second the process
 	root := newRoot(streams{in: in, out: out, err: errOut})
 	root.SetArgs(args)
 	root.SetIn(in)

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -219,6 +221,58 @@ func TestRunWithAServer(t *testing.T) {
 	if n := len(h.sessions()); n != 2 {
 		t.Errorf("%d session files after --no-session, want 2", n)
 	}
+}
+
+// TestInterrupted: an interrupt ends the run in order, and what was said so far is kept.
+func TestInterrupted(t *testing.T) {
+	begun, over := make(chan struct{}), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "data: {\"id\":\"x\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"half a word\"}}]}\n\n")
+		if err := http.NewResponseController(w).Flush(); err != nil {
+			t.Error(err)
+		}
+		close(begun)
+		<-r.Context().Done() // the program closes the connection
+		close(over)
+	}))
+	t.Cleanup(server.Close)
+	h := newHome(t, strings.Replace(chatModels, "http://127.0.0.1:9", server.URL, 1))
+	cmd := exec.Command("weir", "run", "--output", "json", "hello")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Dir, cmd.Env = h.project, h.env
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	var text strings.Builder
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		fmt.Fprintln(&text, lines.Text())
+		if strings.Contains(lines.Text(), `"delta":"half a word"`) {
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	<-over
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitFailed {
+		t.Errorf("it ended with %v, want exit code %d", err, exitFailed)
+	}
+	contains(t, text.String(), `"stopReason":"aborted"`, "{\"type\":\"agent_settled\"}\n")
+	files := h.sessions()
+	if len(files) != 1 {
+		t.Fatalf("%d session files, want 1", len(files))
+	}
+	kept, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	contains(t, string(kept), "hello", "half a word")
 }
 
 // TestSessionsOfAFolder: sessions are listed by folder, and named by a part of the id.

@@ -179,7 +179,7 @@ func (t *timeline) end(rep *report) {
 	}
 	t.printf("  %d turns in %v; the first request went out after %v\n", t.turn, rep.duration.Round(time.Millisecond), rep.first.Round(time.Millisecond))
 	if len(rep.seen) > 0 {
-		t.printf("  the history holds %d messages; the model was sent %s\n", len(rep.messages), joinInts(rep.seen))
+		t.printf("  the history holds %d messages; the model was sent %s\n", rep.kept, joinInts(rep.seen))
 	}
 	if rep.file != "" {
 		t.printf("  the session is kept in %s\n", printable(rep.file))
