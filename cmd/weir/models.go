@@ -140,7 +140,7 @@ func (f *modelFlags) openScript() (*modelChoice, error) {
 func loadModels() (*provider.Config, error) {
 	path, err := provider.DefaultPath()
 	if err != nil {
-		return &provider.Config{Providers: provider.Builtin()}, nil // without a home folder there is no file
+		return &provider.Config{Providers: provider.Builtin()}, nil //nolint:nilerr // without a home folder there is no file
 	}
 	config, err := provider.Load(path)
 	if err != nil {
