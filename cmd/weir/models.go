@@ -136,15 +136,14 @@ func (f *modelFlags) openScript() (*modelChoice, error) {
 	}, nil
 }
 
-// loadModels reads the user's models.toml.
+// loadModels reads the user's models.toml. Without a home folder there is no such file, and the providers are those that
+// need none.
 func loadModels() (*provider.Config, error) {
-	path, err := provider.DefaultPath()
-	if err != nil {
-		return &provider.Config{Providers: provider.Builtin()}, nil //nolint:nilerr // without a home folder there is no file
-	}
-	config, err := provider.Load(path)
-	if err != nil {
-		return nil, usageError(err)
+	config := &provider.Config{Providers: provider.Builtin()}
+	if path, err := provider.DefaultPath(); err == nil {
+		if config, err = provider.Load(path); err != nil {
+			return nil, usageError(err)
+		}
 	}
 	return config, nil
 }
@@ -299,5 +298,7 @@ func printProviders(ctx context.Context, s streams, config *provider.Config, mod
 		}
 		fmt.Fprintf(s.out, "  %-12s %s, %s%s\n", printable(p.Name), p.Kind, printable(where), printable(key))
 	}
-	fmt.Fprintf(s.out, "configured in %s\n", printable(config.Path))
+	if config.Path != "" {
+		fmt.Fprintf(s.out, "models.toml is read from %s\n", printable(config.Path))
+	}
 }
