@@ -20,7 +20,7 @@ import (
 // unfinished run too: one that passes must be taken off the list.
 func TestConformanceWasm(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a guest and runs it in some 300 instances")
+		t.Skip("builds a guest and runs it in more than 300 instances")
 	}
 	if raceEnabled {
 		t.Skip("what a guest does between its host calls is out of the race detector's sight, and TestConformance runs the same scenarios")

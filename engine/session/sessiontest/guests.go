@@ -2,24 +2,20 @@ package sessiontest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	"weir/agentcore"
 	"weir/agentcore/agentcoretest"
 	"weir/engine"
-	"weir/engine/session"
 	"weir/engine/set"
 	"weir/engine/wire"
 	"weir/wasmhost"
 )
 
-// Guests opens the declared handlers and commands of scenarios as guests, one each, that interpret them. The tools that a
-// scenario's extensions declare stay in Go.
+// Guests opens the declared handlers, commands and tools of scenarios' extensions as guests, one each, that interpret them.
 type Guests struct {
 	// Host runs them. It may be of outside the scenario's bubble.
 	Host *wasmhost.Host
@@ -27,8 +23,8 @@ type Guests struct {
 	Module string
 }
 
-// ErrNoGuest says that a scenario has extensions, but none with a handler or command: there is nothing for a guest to do.
-var ErrNoGuest = errors.New("no declared extension has a handler or a command")
+// ErrNoGuest says that a scenario has extensions, but none that does anything: there is nothing for a guest.
+var ErrNoGuest = errors.New("no declared extension has a handler, a command or a tool with steps")
 
 // Open is an [Extensions].
 func (g *Guests) Open(w *World) (*engine.Engine, error) {
@@ -39,7 +35,7 @@ func (g *Guests) Open(w *World) (*engine.Engine, error) {
 		}
 		return nil, err
 	}
-	commands := map[string]commandFunc{}
+	commands, tools := map[string]commandFunc{}, map[string]toolFunc{}
 	for _, def := range w.Declared {
 		for _, h := range def.On {
 			x, err := g.open(w, def, h)
@@ -55,11 +51,21 @@ func (g *Guests) Open(w *World) (*engine.Engine, error) {
 			}
 			commands[def.Name+"/"+c.Name] = run
 		}
+		for _, t := range def.Tools {
+			if t.Steps == nil {
+				continue
+			}
+			run, err := g.tool(w, def, t)
+			if err != nil {
+				return fail(err)
+			}
+			tools[t.Name] = run
+		}
 	}
-	if len(cfg.Native)+len(commands) == 0 {
+	if len(cfg.Native)+len(commands)+len(tools) == 0 {
 		return nil, ErrNoGuest
 	}
-	w.commands = commands
+	w.commands, w.tools = commands, tools
 	return engine.Open(w.Kit.Context(), cfg)
 }
 
@@ -69,7 +75,8 @@ func (g *Guests) Prepare(ctx context.Context) error {
 	return err
 }
 
-// guestHandler is one declared handler as a guest. The guest handles all events; only the declared one reaches it.
+// guestHandler is one declared handler as a guest. The guest handles all events; only the declared one reaches it, and the one that helps
+// to understand it.
 type guestHandler struct {
 	engine.Extension
 	store *reports
@@ -111,19 +118,27 @@ func (g *Guests) declared(w *World, name string, settings Object, store *reports
 	}
 }
 
-// commandFunc runs a command.
-type commandFunc func(ctx context.Context, args string) error
-
-// command opens a command as a guest: an engine of its own, of which nothing but the command is used.
-func (g *Guests) command(w *World, x *ExtensionDef, def CommandDef) (commandFunc, error) {
-	store := &reports{world: w, who: commandLabel(x, def), kept: wasmhost.NewMemoryStore()}
-	cfg, declared := g.declared(w, x.Name+"/"+def.Name, Object{"do": def.Do}, store)
+// alone opens a guest in an engine of its own, of which nothing but a command or a tool is used.
+func (g *Guests) alone(w *World, name string, settings Object, store *reports) (*engine.Engine, error) {
+	cfg, declared := g.declared(w, name, settings, store)
 	cfg.Set = &set.Set{Extensions: []set.Extension{*declared}}
 	e, err := engine.Open(w.Kit.Context(), cfg)
 	if err != nil {
-		return nil, fmt.Errorf("command %s: %w", def.Name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	w.engines = append(w.engines, e)
+	return e, nil
+}
+
+// commandFunc runs a command.
+type commandFunc func(ctx context.Context, args string) error
+
+func (g *Guests) command(w *World, x *ExtensionDef, def CommandDef) (commandFunc, error) {
+	store := &reports{world: w, who: commandLabel(x, def), kept: wasmhost.NewMemoryStore()}
+	e, err := g.alone(w, x.Name+"/"+def.Name, Object{"do": def.Do}, store)
+	if err != nil {
+		return nil, err
+	}
 	run := e.Commands()[0].Run
 	return func(ctx context.Context, args string) error {
 		done := store.begin()
@@ -131,6 +146,53 @@ func (g *Guests) command(w *World, x *ExtensionDef, def CommandDef) (commandFunc
 		done()
 		return thrownBy(err, 0, "")
 	}, nil
+}
+
+// toolFunc executes a tool, in the scope of an execution.
+type toolFunc func(sc *agentcoretest.Scope) (any, error)
+
+func (g *Guests) tool(w *World, x *ExtensionDef, def *agentcoretest.ToolDef) (toolFunc, error) {
+	store := &reports{world: w, who: "tool:" + def.Name, kept: wasmhost.NewMemoryStore()}
+	e, err := g.alone(w, x.Name+"/"+def.Name, Object{"do": def.Steps}, store)
+	if err != nil {
+		return nil, err
+	}
+	execute := e.Tools()[0].Execute
+	return func(sc *agentcoretest.Scope) (any, error) {
+		call, _ := sc.Event.(Object)
+		id, _ := call["toolCallId"].(string)
+		var failed error
+		update := func(partial *agentcore.ToolResult) {
+			failed = errors.Join(failed, sc.Update(agentcoretest.Value(partial)))
+		}
+		done := store.begin()
+		result, err := execute(sc.Context, id, agentcoretest.Encode(call["args"]), update)
+		done()
+		if err = errors.Join(thrownBy(err, 0, ""), failed); err != nil {
+			return nil, err
+		}
+		return agentcoretest.Value(result), nil
+	}, nil
+}
+
+// guestExpression is the result of a tool in a guest: the argument names the tool.
+func (w *World) guestExpression(arg any, sc *agentcoretest.Scope) (any, error) {
+	name, _ := arg.(string)
+	run := w.tools[name]
+	if run == nil {
+		return nil, fmt.Errorf("no guest has the tool %q", name)
+	}
+	return run(sc)
+}
+
+// inGuest is a declared tool whose steps a guest interprets, if one does.
+func (w *World) inGuest(def *agentcoretest.ToolDef) *agentcoretest.ToolDef {
+	if w.tools[def.Name] == nil {
+		return def
+	}
+	guest := *def
+	guest.Steps = []agentcoretest.Action{{"do": "return", "value": Object{"$guest": def.Name}}}
+	return &guest
 }
 
 // helps is the event that tells what the deltas of another one add to; 0 for most.
@@ -175,111 +237,3 @@ func thrownBy(err error, kind wire.Event, name string) error {
 	}
 	return fault.Err
 }
-
-// reports is the store of a guest, through which it reports and waits: see the package of the guest. All else that the
-// guest keeps there is kept.
-type reports struct {
-	world *World
-	who   string      // the observer
-	def   *HandlerDef // nil for a command
-	kept  wasmhost.Store
-
-	mu      sync.Mutex
-	control *session.Control
-	aborts  []agentcoretest.Action
-}
-
-// begin is called before a call of the guest, done after it. The guest holds the session of now, also when there is
-// another one before it is done.
-func (r *reports) begin() (done func()) {
-	control := r.world.session().Control()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.control = control
-	return func() {
-		r.mu.Lock()
-		aborts := r.aborts
-		r.aborts = nil
-		r.mu.Unlock()
-		for _, a := range aborts {
-			if err := r.act(map[string]any{"control": control}, a); err != nil {
-				r.world.Kit.Fail(err)
-			}
-		}
-	}
-}
-
-// Get implements [wasmhost.Store].
-func (r *reports) Get(key string) (string, bool, error) {
-	switch what, arg, _ := strings.Cut(key, "/"); what {
-	case "wait":
-		return "", false, r.act(nil, agentcoretest.Action{"do": "wait", "gate": arg})
-	case "tick":
-		ms, err := strconv.ParseFloat(arg, 64)
-		if err != nil {
-			return "", false, err
-		}
-		return "", false, r.act(nil, agentcoretest.Action{"do": "tick", "ms": ms})
-	}
-	return r.kept.Get(key)
-}
-
-// Set implements [wasmhost.Store].
-func (r *reports) Set(key, value string) error {
-	switch key {
-	case "record":
-		return r.record(json.RawMessage(value))
-	case "note":
-		return r.act(nil, agentcoretest.Action{"do": "note", "text": value})
-	case "open":
-		return r.act(nil, agentcoretest.Action{"do": "open", "gate": value})
-	case "session":
-		return r.session(json.RawMessage(value))
-	}
-	return r.kept.Set(key, value)
-}
-
-func (r *reports) record(value json.RawMessage) error {
-	event, ok := agentcoretest.Decode(value).(Object)
-	if !ok || r.def == nil {
-		return errors.New("only a handler records an event, which is an object")
-	}
-	var extra Object
-	if r.def.State {
-		extra = Object{"state": r.world.state()}
-	}
-	r.world.Kit.RecordEvent(&agentcoretest.ListenerDef{Name: r.who, Record: r.def.Record}, scrubbed(event), extra)
-	return nil
-}
-
-// session does what an extension may do to its session. It stands in for the capability session. What aborts waits until the
-// guest's call is over: with what it is for the call would end too, and what the guest decides count for nothing.
-func (r *reports) session(value json.RawMessage) error {
-	call, _ := agentcoretest.Decode(value).(Object)
-	a, _ := call["action"].(Object)
-	r.mu.Lock()
-	values := map[string]any{"control": r.control}
-	if do := a["do"]; do == "ctx.abort" || do == "abortCompaction" {
-		r.aborts = append(r.aborts, a)
-		r.mu.Unlock()
-		return nil
-	}
-	r.mu.Unlock()
-	if prompt, ok := call["systemPrompt"].(string); ok {
-		values["systemPrompt"] = prompt
-	}
-	return r.act(values, agentcoretest.Action(a))
-}
-
-// act performs one action for the guest.
-func (r *reports) act(values map[string]any, a agentcoretest.Action) error {
-	sc := &agentcoretest.Scope{Kit: r.world.Kit, Who: r.who, Event: Object{}, Values: values}
-	_, err := sc.Run([]agentcoretest.Action{a})
-	return err
-}
-
-// Delete implements [wasmhost.Store].
-func (r *reports) Delete(key string) error { return r.kept.Delete(key) }
-
-// Keys implements [wasmhost.Store].
-func (r *reports) Keys() ([]string, error) { return r.kept.Keys() }

@@ -2,7 +2,7 @@
 // whole session.Session, with extensions on the engine's dispatcher:
 //
 //  1. [Native] is the layer in which the declared handlers are extensions in Go.
-//  2. [With] makes a layer in which something else answers for them, such as guests.
+//  2. [With] makes a layer in which something else answers for them, such as [Guests].
 //
 // Everything of a scenario runs in one bubble of testing/synctest.
 package sessiontest
@@ -49,7 +49,7 @@ func With(open Extensions) agentcoretest.Layer {
 			return agentcoretest.World{}, errors.Join(err, w.close())
 		}
 		return agentcoretest.World{
-			Actions: w.actions(), Expressions: map[string]func(any, *agentcoretest.Scope) (any, error){"$entry": w.entryExpression},
+			Actions: w.actions(), Expressions: map[string]func(any, *agentcoretest.Scope) (any, error){"$entry": w.entryExpression, "$guest": w.guestExpression},
 			Subscribe: w.subscribe, Unsubscribe: w.unsubscribe, State: func(bool) Object { return w.state() },
 			Signal: func() context.Context { return w.session().Agent().Context() }, Start: w.start, Final: w.final, Close: w.close,
 		}, nil
@@ -132,8 +132,9 @@ type World struct {
 	model   *agentcoretest.Model
 	runtime *session.Runtime
 	engines []*engine.Engine
-	// commands run the commands that are not in Go, by extension/name.
+	// commands run the commands that are not in Go, by extension/name; tools the tools, by name.
 	commands map[string]commandFunc
+	tools    map[string]toolFunc
 
 	mu        sync.Mutex
 	current   *session.Session
@@ -324,7 +325,7 @@ func (w *World) make(_ context.Context, store *session.Store, start wire.Session
 	cfg.Retry, cfg.Compaction = w.policies()
 	for _, def := range w.Declared {
 		for _, tool := range def.Tools {
-			cfg.Agent.Tools = append(cfg.Agent.Tools, w.tool(tool))
+			cfg.Agent.Tools = append(cfg.Agent.Tools, w.tool(w.inGuest(tool)))
 		}
 		for _, c := range def.Commands {
 			cfg.Commands = append(cfg.Commands, w.command(def, c))

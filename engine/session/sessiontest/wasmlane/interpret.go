@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"strconv"
 	"strings"
 
@@ -17,7 +16,7 @@ type object = map[string]any
 // undefined is the value of an expression that has none: a field with it is left out.
 type undefined struct{}
 
-// handler is what the settings declare: the rules of a handler, or the actions of a command.
+// handler is what the settings declare: the rules of a handler, or the actions of a command or a tool.
 type handler struct {
 	Do    []object `json:"do"`
 	Rules []struct {
@@ -100,12 +99,32 @@ func handle(ev object) (*result, error) {
 
 // command runs the declared actions of a command.
 func command(c *weir.CommandRun) (string, error) {
+	_, err := perform(object{"args": c.Args().Str()})
+	return "", err
+}
+
+// tool runs the declared actions of a tool.
+func tool(t *weir.ToolRun) (weir.ToolOutput, error) {
+	r, err := perform(object{"toolCallId": t.ID(), "args": decode(t.Args())})
+	if err != nil {
+		return weir.ToolOutput{}, err
+	}
+	fields, _ := r.value.(object)
+	out := weir.ToolOutput{Content: encode(fields["content"]), IsError: truthy(fields["isError"]), Terminate: truthy(fields["terminate"])}
+	if v, ok := fields["details"]; ok {
+		out.Details = encode(v)
+	}
+	return out, nil
+}
+
+// perform runs the actions of the settings.
+func perform(event object) (*result, error) {
 	var h handler
 	if err := json.Unmarshal([]byte(weir.Config().JSON()), &h); err != nil {
-		return "", err
+		return nil, err
 	}
-	r := &result{event: object{"args": c.Args().Str()}, assigned: map[string]bool{}}
-	return "", r.run(h.Do)
+	r := &result{event: event, assigned: map[string]bool{}}
+	return r, r.run(h.Do)
 }
 
 // count counts a match of a rule, in the store, so that it goes on after a fault.
@@ -313,92 +332,4 @@ func (r *result) filter(fields object) (any, error) {
 		kept = append(kept, item)
 	}
 	return kept, err
-}
-
-// get is the value at a dotted path.
-func get(v any, path string) (any, bool) {
-	if path == "" {
-		return v, true
-	}
-	for key := range strings.SplitSeq(path, ".") {
-		switch c := v.(type) {
-		case object:
-			item, ok := c[key]
-			if !ok {
-				return nil, false
-			}
-			v = item
-		case []any:
-			i, err := strconv.Atoi(key)
-			if err != nil || i < 0 || i >= len(c) {
-				return nil, false
-			}
-			v = c[i]
-		default:
-			return nil, false
-		}
-	}
-	return v, true
-}
-
-// put sets the value at a dotted path.
-func put(root any, path string, v any) error {
-	parent, key := "", path
-	if i := strings.LastIndexByte(path, '.'); i >= 0 {
-		parent, key = path[:i], path[i+1:]
-	}
-	holder, _ := get(root, parent)
-	switch c := holder.(type) {
-	case object:
-		c[key] = v
-		return nil
-	case []any:
-		if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(c) {
-			c[i] = v
-			return nil
-		}
-	}
-	return fmt.Errorf("nothing at %q", path)
-}
-
-func clone(v any) any {
-	switch v := v.(type) {
-	case object:
-		out := make(object, len(v))
-		for key := range v {
-			out[key] = clone(v[key])
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = clone(v[i])
-		}
-		return out
-	}
-	return v
-}
-
-func same(a, b any) bool { return reflect.DeepEqual(a, b) }
-
-// truthy is JavaScript's idea of true.
-func truthy(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return false
-	case bool:
-		return v
-	case string:
-		return v != ""
-	case float64:
-		return v != 0
-	}
-	return true
-}
-
-func text(v any) string {
-	if s, ok := v.(string); ok {
-		return s
-	}
-	return string(encode(v))
 }

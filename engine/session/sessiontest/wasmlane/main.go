@@ -1,6 +1,6 @@
 // The guest that stands in for the extensions of recorded scenarios. Its settings are one declared handler: a list of
-// rules, each with a match and actions. It interprets them itself and answers as any extension would; what a handler
-// changed in place is part of the answer.
+// rules, each with a match and actions; or the actions of a command or a tool. It interprets them itself and answers as
+// any extension would; what a handler changed in place is part of the answer.
 //
 // All that it asks of the test goes through the capability kv: what it records, notes and waits for. The keys:
 //
@@ -30,6 +30,7 @@ func init() {
 	weir.OnToolResult(toolResult)
 	weir.OnContext(modelContext)
 	weir.AddCommand(weir.Command{Name: "run", Description: "Does what a declared command says.", Run: command})
+	weir.AddTool(weir.Tool{Name: "run", Description: "Does what a declared tool says.", Execute: tool})
 	for _, name := range []string{
 		"project_trust", "resources_discover", "session_start", "session_info_changed", "session_before_switch", "session_before_fork",
 		"session_before_compact", "session_compact", "session_compact_failed", "session_shutdown", "session_before_tree", "session_tree",
