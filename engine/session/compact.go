@@ -278,7 +278,7 @@ func (s *Session) checkCompaction(ctx context.Context, last *agentcore.Message, 
 	if a.Model == model.ID && a.Provider == model.Provider {
 		overflow := Overflow(a, model.ContextWindow)
 		if overflow || RecoverableLength(a, model.MaxTokens) {
-			return s.recover(ctx, a, overflow)
+			return s.recover(ctx, a, overflow, beforePrompt)
 		}
 	}
 	tokens := ContextTokens(&a.Usage)
@@ -290,10 +290,10 @@ func (s *Session) checkCompaction(ctx context.Context, last *agentcore.Message, 
 		}
 		tokens = estimate.Tokens
 	}
-	if !ShouldCompact(tokens, model.ContextWindow, settings) {
+	if model.ContextWindow <= 0 || !ShouldCompact(tokens, model.ContextWindow, settings) {
 		return false, nil
 	}
-	return s.autoCompact(ctx, CompactThreshold, false)
+	return s.autoCompact(ctx, CompactThreshold, false, beforePrompt)
 }
 
 func (s *Session) lastCompaction() *Entry {
@@ -306,9 +306,9 @@ func (s *Session) lastCompaction() *Entry {
 }
 
 // recover compacts after an overflow. A response that failed is taken back and asked for again, once.
-func (s *Session) recover(ctx context.Context, a *agentcore.AssistantMessage, overflow bool) (bool, error) {
+func (s *Session) recover(ctx context.Context, a *agentcore.AssistantMessage, overflow, beforePrompt bool) (bool, error) {
 	if a.StopReason == agentcore.StopStop {
-		return s.autoCompact(ctx, CompactOverflow, false)
+		return s.autoCompact(ctx, CompactOverflow, false, beforePrompt)
 	}
 	s.mu.Lock()
 	tried := s.overflowTried
@@ -322,23 +322,29 @@ func (s *Session) recover(ctx context.Context, a *agentcore.AssistantMessage, ov
 		return false, (&compaction{session: s, reason: CompactOverflow}).fail(ctx, text, false)
 	}
 	s.dropLast()
-	return s.autoCompact(ctx, CompactOverflow, true)
+	return s.autoCompact(ctx, CompactOverflow, true, beforePrompt)
 }
 
 // autoCompact compacts by itself. Failures are told by events; the error is a subscriber's. It is true when the session goes on: to
 // retry, or with what was queued meanwhile.
-func (s *Session) autoCompact(ctx context.Context, reason CompactionReason, willRetry bool) (bool, error) {
+func (s *Session) autoCompact(ctx context.Context, reason CompactionReason, willRetry, beforePrompt bool) (bool, error) {
 	branch := s.store.Branch("")
 	p := prepareCompaction(branch, s.compactionSettings())
 	if p == nil || s.Model().ID == "" {
 		return false, nil
 	}
+	if beforePrompt && !s.State().Idle {
+		return false, nil // another prompt was faster; its run sees to its context itself
+	}
 	if err := s.emit(&CompactionStart{Reason: reason}); err != nil {
 		return false, err
 	}
-	work, done := s.begin(ctx, &s.auto)
-	defer done()
 	c := &compaction{session: s, reason: reason, willRetry: willRetry}
+	work, done, ok := s.beginIf(ctx, &s.auto, func() bool { return !beforePrompt || s.isIdle() })
+	if !ok {
+		return false, c.fail(ctx, "", true)
+	}
+	defer done()
 	result, err := c.perform(work, p, branch)
 	switch {
 	case errors.Is(err, ErrCompactionCancelled):

@@ -96,7 +96,7 @@ func (s *Session) takePrompt(ctx context.Context, text string, opts *PromptOptio
 	if err != nil {
 		return nil, err
 	}
-	if err := s.claim(); err != nil {
+	if err := s.claim(ctx); err != nil {
 		s.putAside(start.aside)
 		if errors.Is(err, ErrStreaming) {
 			// Another prompt was faster.
@@ -218,20 +218,30 @@ func (s *Session) putAside(messages []*agentcore.Message) {
 	s.aside = append(slices.Clip(messages), s.aside...)
 }
 
-// claim takes the session for a run.
-func (s *Session) claim() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.closed:
-		return ErrClosed
-	case s.active:
-		return ErrStreaming
-	case s.manual != nil:
-		return ErrCompacting
+// claim takes the session for a run. While another prompt compacts, or the leaf moves, it waits: both replace the transcript.
+func (s *Session) claim(ctx context.Context) error {
+	for {
+		s.mu.Lock()
+		switch {
+		case s.closed:
+			s.mu.Unlock()
+			return ErrClosed
+		case s.active:
+			s.mu.Unlock()
+			return ErrStreaming
+		case s.manual != nil:
+			s.mu.Unlock()
+			return ErrCompacting
+		case s.auto == nil && s.branching == nil:
+			s.active = true
+			s.mu.Unlock()
+			return nil
+		}
+		s.mu.Unlock()
+		if err := s.WaitForIdle(ctx); err != nil {
+			return err
+		}
 	}
-	s.active = true
-	return nil
 }
 
 // run is one activity of the session, which was claimed: from the first run of the agent until it has settled.
@@ -258,7 +268,7 @@ func (s *Session) run(ctx context.Context, start *opening) error {
 
 // runMessage starts a run with one message.
 func (s *Session) runMessage(ctx context.Context, m *agentcore.Message) error {
-	if err := s.claim(); err != nil {
+	if err := s.claim(ctx); err != nil {
 		return err
 	}
 	return s.run(ctx, &opening{messages: []*agentcore.Message{m}})
@@ -427,7 +437,7 @@ func (s *Session) nextTurn(
 		next := turn.Context
 		window := s.Model().ContextWindow
 		if window > 0 && ShouldCompact(EstimateContext(next.Messages).Tokens, window, s.compactionSettings()) {
-			if _, err := s.autoCompact(ctx, CompactThreshold, false); err != nil {
+			if _, err := s.autoCompact(ctx, CompactThreshold, false, false); err != nil {
 				return nil, err
 			}
 			next.Messages = s.Messages()

@@ -76,7 +76,7 @@ func transcript(s *session.Session) []string {
 
 func newSession(t *testing.T, cfg session.Config) *session.Session {
 	t.Helper()
-	cfg.Agent.Model = agentcore.Model{ID: "m", Provider: "p"}
+	cfg.Agent.Model = agentcore.Model{ID: "m", Provider: "p", ContextWindow: 1000}
 	s, err := session.New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -286,7 +286,7 @@ func TestEverythingAtOnce(t *testing.T) {
 	}
 	store := newStore(t)
 	compaction := session.DefaultCompaction()
-	compaction.KeepRecentTokens = 50
+	compaction.KeepRecentTokens, compaction.ReserveTokens = 50, 800
 	s := newSession(t, session.Config{
 		Store: store, Compaction: &compaction,
 		Agent: agentcore.Config{Provider: say(func(ctx context.Context, last string) string {

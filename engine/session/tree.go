@@ -50,7 +50,10 @@ func (s *Session) Navigate(ctx context.Context, target string, opts NavigateOpti
 		return Navigated{}, &EntryError{ID: target}
 	}
 	left, ancestor := s.leftBehind(target)
-	ctx, done := s.begin(ctx, &s.branching)
+	ctx, done, ok := s.beginIf(ctx, &s.branching, func() bool { return !s.active })
+	if !ok {
+		return Navigated{}, ErrNavigateStreaming
+	}
 	defer done()
 	out, err := ask[wire.SessionBeforeOutcome](ctx, s.cfg.Extensions, wire.SessionBeforeTreeEvent{Preparation: wire.TreePreparation{
 		TargetID: target, OldLeafID: oldLeaf, CommonAncestorID: ancestor, EntriesToSummarize: entryJSON(left), UserWantsSummary: opts.Summarize,
