@@ -409,13 +409,13 @@ provider = "work"
 	h.noKey(out)
 	_, errOut := h.weir(2, "models", "x/y")
 	contains(t, errOut, `there is no model "x/y"`)
-	if err := os.WriteFile(filepath.Join(h.dir, "config", "weir", "models.toml"), []byte("defualt = \"x\"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(h.dir, "config", "weir", "models.toml"), []byte("standard = \"x\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, errOut = h.weir(2, "models")
-	contains(t, errOut, "models.toml:1:1: ", `"defualt"`)
+	contains(t, errOut, "models.toml:1:1: ", `"standard"`)
 	_, errOut = h.weir(2, "run", "x")
-	contains(t, errOut, "models.toml:1:1: ", `"defualt"`)
+	contains(t, errOut, "models.toml:1:1: ", `"standard"`)
 	_, errOut = newHome(t, "").weir(2, "models", "--check")
 	contains(t, errOut, "no model is configured")
 }
