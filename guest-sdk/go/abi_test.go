@@ -97,7 +97,7 @@ func TestDecisions(t *testing.T) {
 		"ask-rewrite": {Ask: &wire.Ask{Title: "really?"}, Input: json.RawMessage(`{"command":"ls"}`)},
 		"config":      {Block: true, Reason: `hi "you"`},
 		"recheck":     {Block: true, Reason: "false"},
-		"where":       {Block: true, Reason: "/work/project call_1"},
+		"where":       {Block: true, Reason: "/home/dev/project call_1"},
 	} {
 		out := g.ok("tool_call", toolCall("bash", `{"command":"x","a":[1],"command":"`+text+`"}`))
 		got, err := wire.ParseToolCall([]byte(out))

@@ -179,7 +179,7 @@ func (g *guest) ok(export, input string) string {
 	return string(g.output)
 }
 
-const where = `"context":{"sessionId":"s","extension":"guard","cwd":"/work/project","mode":"text","hasUI":true,"model":{"provider":"p","id":"m"},"thinkingLevel":"off","turnIndex":3,"callIndex":0}`
+const where = `"context":{"sessionId":"s","extension":"guard","cwd":"/home/dev/project","mode":"text","hasUI":true,"model":{"provider":"p","id":"m"},"thinkingLevel":"off","turnIndex":3,"callIndex":0}`
 
 func toolCall(tool, args string) string {
 	return `{"type":"tool_call","toolName":"` + tool + `","toolCallId":"call_1","input":` + args + `,` + where + `}`
