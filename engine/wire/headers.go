@@ -12,12 +12,6 @@ type HeaderEdit struct {
 	Value *string
 }
 
-// Header is one header of a provider request.
-type Header struct {
-	Name  string
-	Value string
-}
-
 func sameHeader(a, b string) bool { return strings.EqualFold(a, b) }
 
 // ParseBeforeProviderHeaders reads the answer of a before_provider_headers hook: edits in the order in which the guest

@@ -2,84 +2,12 @@ package wire
 
 import (
 	"errors"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"weir/agentcore"
 )
-
-func TestMergeToolCall(t *testing.T) {
-	fault := errors.New("deadline")
-	type answers = []Answer[ToolCallResult]
-	allow := Answer[ToolCallResult]{Extension: "allow"}
-	block := Answer[ToolCallResult]{Extension: "block", Result: ToolCallResult{Block: true, Reason: "no", Terminate: true}}
-	block2 := Answer[ToolCallResult]{Extension: "block2", Result: ToolCallResult{Block: true}}
-	ask := Answer[ToolCallResult]{Extension: "ask", Result: ToolCallResult{Ask: &Ask{Title: "sure?"}}}
-	ask2 := Answer[ToolCallResult]{Extension: "ask2", Result: ToolCallResult{Ask: &Ask{Title: "really?"}, Input: []byte(`{"b":2}`)}}
-	rewrite := Answer[ToolCallResult]{Extension: "rewrite", Result: ToolCallResult{Input: []byte(`{"a":1}`)}}
-	fail := Answer[ToolCallResult]{Extension: "fail", Fault: fault, Result: ToolCallResult{Block: true, Terminate: true, Reason: "stale"}}
-	watch := func(a Answer[ToolCallResult]) Answer[ToolCallResult] { a.Monitor = true; return a }
-	blocked := ToolCallOutcome{Block: true, By: "block", Reason: "no", Terminate: true}
-	failed := ToolCallOutcome{Block: true, By: "fail", Fault: fault}
-
-	tests := []struct {
-		name string
-		in   answers
-		want ToolCallOutcome
-	}{
-		{"nobody", nil, ToolCallOutcome{}},
-		{"no opinion", answers{allow, allow}, ToolCallOutcome{}},
-		{"a block", answers{allow, block, allow}, blocked},
-		{"the first block", answers{block, block2}, blocked},
-		{"a block after an ask and a rewrite", answers{ask, rewrite, block}, blocked},
-		{"a block before an ask", answers{block, ask}, blocked},
-		{"a fault", answers{allow, fail, allow}, failed},
-		{"a fault before a block", answers{fail, block}, failed},
-		{"a fault after a block", answers{block, fail}, blocked},
-		{"asks", answers{ask, allow, ask2}, ToolCallOutcome{
-			Asks:  []AskBy{{"ask", Ask{Title: "sure?"}}, {"ask2", Ask{Title: "really?"}}},
-			Input: []byte(`{"b":2}`), RewrittenBy: []string{"ask2"},
-		}},
-		{"rewrites chain", answers{ask2, rewrite}, ToolCallOutcome{
-			Asks:  []AskBy{{"ask2", Ask{Title: "really?"}}},
-			Input: []byte(`{"a":1}`), RewrittenBy: []string{"ask2", "rewrite"},
-		}},
-		{"monitors only watch", answers{watch(block), watch(fail), watch(ask2), watch(rewrite)}, ToolCallOutcome{}},
-		{"a monitor does not shield", answers{watch(allow), block}, blocked},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, MergeToolCall(test.in), cmpopts.EquateErrors()); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
-}
-
-func TestMergeToolResult(t *testing.T) {
-	yes, no := true, false
-	got := MergeToolResult([]Answer[ToolResultResult]{
-		{Result: ToolResultResult{Content: []agentcore.Block{&agentcore.TextBlock{Text: "one"}}, IsError: &yes}},
-		{Result: ToolResultResult{Details: []byte(`null`)}},
-		{Result: ToolResultResult{Content: []agentcore.Block{}, IsError: &no}, Fault: errors.New("x")},
-		{Result: ToolResultResult{Content: []agentcore.Block{}, Details: []byte(`1`)}, Monitor: true},
-		{Result: ToolResultResult{IsError: &no, Usage: &agentcore.Usage{Input: 1}}},
-	})
-	want := ToolResultResult{
-		Content: []agentcore.Block{&agentcore.TextBlock{Text: "one"}}, Details: []byte(`null`), IsError: &no,
-		Usage: &agentcore.Usage{Input: 1},
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	emptied := MergeToolResult([]Answer[ToolResultResult]{{Result: want}, {Result: ToolResultResult{Content: []agentcore.Block{}}}})
-	if emptied.Content == nil || len(emptied.Content) != 0 {
-		t.Errorf("an empty list does not empty: %v", emptied.Content)
-	}
-}
 
 func TestMergeInput(t *testing.T) {
 	image := []*agentcore.ImageBlock{{Data: "eA=="}}
@@ -157,21 +85,5 @@ func TestMergeTheOthers(t *testing.T) {
 	})
 	if diff := cmp.Diff(ResourcesDiscoverResult{SkillPaths: []string{"b", "a", "b"}, ThemePaths: []string{"t"}}, found); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestMergeHeaders(t *testing.T) {
-	value := func(s string) *string { return &s }
-	headers := []Header{{"Accept", "a"}, {"X-One", "1"}, {"x-one", "2"}, {"Host", "h"}}
-	kept := slices.Clone(headers)
-	got := MergeHeaders(headers, []HeaderEdit{
-		{"X-ONE", value("3")}, {"New", value("n")}, {"host", nil}, {"absent", nil}, {"new", value("m")},
-	})
-	want := []Header{{"Accept", "a"}, {"X-ONE", "3"}, {"new", "m"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	if !slices.Equal(headers, kept) {
-		t.Error("the headers that were given changed")
 	}
 }
