@@ -92,6 +92,9 @@ func (r *Reader) U32() uint32 {
 	var v uint32
 	for shift := 0; shift < 35; shift += 7 {
 		c := r.Byte()
+		if r.err != nil {
+			return 0
+		}
 		if shift == 28 && c > 0x0f {
 			break
 		}
@@ -145,6 +148,8 @@ func (r *Reader) Count(what string, size int) int {
 	n := r.U32()
 	if r.err == nil && uint64(n)*uint64(size) > uint64(r.Len()) {
 		r.FailAt(start, "%d %s claimed, %d bytes left", n, what, r.Len())
+	}
+	if r.err != nil { // also where the count itself was cut off: what was read of it means nothing
 		return 0
 	}
 	return int(n)
