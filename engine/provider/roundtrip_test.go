@@ -162,8 +162,8 @@ func TestIdle(t *testing.T) {
 		}
 	})
 	t.Run("slow", func(t *testing.T) {
-		server := wiretest.Serve(t, head+"one\n@pause 150ms\ntwo\n@pause 150ms\nthree\n@pause 150ms\nfour\n")
-		body, err := post(t, &provider.Transport{Next: server.Transport, Idle: 400 * time.Millisecond}, server.URL, "{}")
+		server := wiretest.Serve(t, head+"one\n@pause 700ms\ntwo\n@pause 700ms\nthree\n@pause 700ms\nfour\n") // 2.1 s in all
+		body, err := post(t, &provider.Transport{Next: server.Transport, Idle: 2 * time.Second}, server.URL, "{}")
 		if err != nil || !strings.HasSuffix(body, "four\n") {
 			t.Errorf("%q, %v", body, err)
 		}
