@@ -13,12 +13,9 @@ import (
 
 // The WASI error numbers that we give.
 const (
-	wasiOK     = 0
-	wasiBadFD  = 8
-	wasiFault  = 21
-	wasiInval  = 28
-	wasiNoSys  = 52
-	wasiNotCap = 76
+	wasiOK    = 0
+	wasiBadFD = 8
+	wasiInval = 28
 )
 
 // frozenTime is what the clocks of a guest without the clock grant start from: 2024-01-01T00:00:00Z.
