@@ -13,7 +13,7 @@ import (
 // caller may wrap the functions; a hook that the set has no use for is nil.
 func (e *Engine) Hooks() agentcore.Hooks {
 	var h agentcore.Hooks
-	if e.Handles(wire.EventToolCall) {
+	if e.Handles(wire.EventToolCall) || len(e.witnesses) > 0 {
 		h.BeforeToolCall = e.beforeToolCall
 	}
 	if e.Handles(wire.EventToolResult) {
@@ -66,10 +66,12 @@ var errOtherRole = errors.New("message_end handlers must return a message with t
 
 // messageEnd lets extensions replace a finished message, one after the other.
 func (e *Engine) messageEnd(ctx context.Context, message *agentcore.Message) (*agentcore.Message, error) {
+	account := e.newAccount()
+	defer func() { e.settle(ctx, account, &wire.DecisionEvent{Event: wire.EventMessageEnd}) }()
 	for i := range e.handlers[wire.EventMessageEnd] {
 		h := &e.handlers[wire.EventMessageEnd][i]
 		role := message.Role()
-		ev := &Event{Kind: wire.EventMessageEnd, Payload: &agentcore.MessageEnd{Message: message}, At: e.moment(), Check: func(result any) error {
+		ev := &Event{Kind: wire.EventMessageEnd, Payload: &agentcore.MessageEnd{Message: message}, At: e.moment(), account: account, Check: func(result any) error {
 			if m, _ := result.(*agentcore.Message); m != nil && m.Role() != role {
 				return errOtherRole
 			}

@@ -46,16 +46,16 @@ type Question struct {
 // they will run; nil accepts any. A fault of an enforcing extension blocks. It never fails: when ctx ends, the call is
 // blocked.
 func (e *Engine) ToolCall(ctx context.Context, ev wire.ToolCallEvent, validate func(json.RawMessage) (json.RawMessage, error)) Decision {
-	c := chain{engine: e, event: ev, decision: Decision{Input: ev.Input}, validate: validate}
+	c := chain{engine: e, event: ev, decision: Decision{Input: ev.Input}, validate: validate, account: e.newAccount()}
 	for i := range e.handlers[wire.EventToolCall] {
 		if h := &e.handlers[wire.EventToolCall][i]; h.wants(ev.ToolName) {
 			c.links = append(c.links, link{handler: h})
 		}
 	}
-	if c.run(ctx) {
-		return c.decision
+	if !c.run(ctx) {
+		c.decision = e.putQuestions(ctx, c.decision, c.questions())
 	}
-	return e.putQuestions(ctx, c.decision, c.questions())
+	return e.settleCall(ctx, c.account, &ev, c.decision)
 }
 
 // chain is one tool call on its way through the set.
@@ -66,6 +66,7 @@ type chain struct {
 	links    []link
 	version  int // of the arguments: the number of rewrites so far
 	decision Decision
+	account  *account
 	facts    *facts.Event // of the arguments as they are now; nil until somebody asks
 }
 
@@ -120,7 +121,7 @@ func (c *chain) ask(ctx context.Context, l *link, round int) (blocked bool) {
 	}
 	l.seen = c.version
 	var rewritten json.RawMessage
-	ev := &Event{Kind: wire.EventToolCall, Payload: &input, At: c.engine.moment(), Check: func(result any) error {
+	ev := &Event{Kind: wire.EventToolCall, Payload: &input, At: c.engine.moment(), account: c.account, Check: func(result any) error {
 		r := result.(*wire.ToolCallResult)
 		if r.Input == nil {
 			return nil

@@ -18,11 +18,13 @@ type ContextEvent struct{ Messages []*agentcore.Message }
 // messages given, and the slice, never change. The pair gate (ABI section 7) is part of it. A fault leaves the messages
 // as they were, unless it is to block: then it is returned.
 func (e *Engine) Context(ctx context.Context, messages []*agentcore.Message) ([]*agentcore.Message, error) {
+	account := e.newAccount()
+	defer func() { e.settle(ctx, account, &wire.DecisionEvent{Event: wire.EventContext}) }()
 	for i := range e.handlers[wire.EventContext] {
 		h := &e.handlers[wire.EventContext][i]
 		before := messages
 		after := messages
-		ev := &Event{Kind: wire.EventContext, Payload: &ContextEvent{Messages: before}, At: e.moment(), Check: func(result any) error {
+		ev := &Event{Kind: wire.EventContext, Payload: &ContextEvent{Messages: before}, At: e.moment(), account: account, Check: func(result any) error {
 			r := result.(*wire.ContextResult)
 			edited, err := r.Apply(before)
 			if err != nil {

@@ -62,10 +62,12 @@ func (e *Engine) deliver(ctx context.Context, h *handler, ev *Event, rec Record,
 	rec.Usage = usage
 	if err != nil {
 		rec.Outcome, rec.Reason, rec.Err, rec.Strict = OutcomeFault, err.Error(), err, h.strict
+		ev.account.add(&rec)
 		e.report(rec, ev, nil)
 		return result, err // what goes with an error counts for headers only: see askHeaders
 	}
 	rec.Outcome, rec.Reason = judge(result)
+	ev.account.add(&rec)
 	e.report(rec, ev, result)
 	if h.monitor {
 		return nil, nil
@@ -91,6 +93,8 @@ func (e *Engine) report(rec Record, ev *Event, result any) {
 // observe delivers an event to those who only watch it. Faults are recorded and isolated; only the end of ctx stops the
 // round.
 func (e *Engine) observe(ctx context.Context, ev *Event) {
+	ev.account = e.newAccount()
+	defer func() { e.settle(ctx, ev.account, &wire.DecisionEvent{Event: ev.Kind}) }()
 	for i := range e.handlers[ev.Kind] {
 		h := &e.handlers[ev.Kind][i]
 		_, err := e.deliver(ctx, h, ev, Record{}, func(any) (Outcome, string) { return OutcomeNone, "" })

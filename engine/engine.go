@@ -66,6 +66,8 @@ type Engine struct {
 	pairs    bool
 	members  []*member
 	handlers table
+	// witnesses are the extensions that hear what was decided.
+	witnesses []witness
 	facts    *facts.Computer // nil when nobody asks for facts
 
 	recording sync.Mutex // held while Config.Record runs
@@ -108,7 +110,7 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	if len(errs) > 0 {
 		return nil, errors.Join(append(errs, e.Close(ctx))...)
 	}
-	e.handlers = newTable(e.members)
+	e.handlers, e.witnesses = newTable(e.members), newWitnesses(e.members)
 	if asksFacts(e.handlers) {
 		e.facts = facts.New(factsConfig(&cfg))
 	}

@@ -132,6 +132,8 @@ func round[R any](
 	ctx context.Context, e *Engine, p wire.Payload, next func([]wire.Answer[R]) wire.Payload, done func(*R) bool,
 ) ([]wire.Answer[R], error) {
 	kind := p.Kind()
+	account := e.newAccount()
+	defer func() { e.settle(ctx, account, &wire.DecisionEvent{Event: kind}) }()
 	var answers []wire.Answer[R]
 	for i := range e.handlers[kind] {
 		h := &e.handlers[kind][i]
@@ -139,7 +141,7 @@ func round[R any](
 		if err != nil {
 			return answers, fmt.Errorf("%s: %w", kind, err)
 		}
-		ev := &Event{Kind: kind, Payload: json.RawMessage(raw), At: e.moment()}
+		ev := &Event{Kind: kind, Payload: json.RawMessage(raw), At: e.moment(), account: account}
 		a := wire.Answer[R]{Extension: h.ext.Name(), Monitor: h.monitor}
 		result, err := e.deliver(ctx, h, ev, Record{}, judgeDecision)
 		if r, _ := result.(*R); r != nil {

@@ -19,6 +19,7 @@ type guestExtension struct {
 	hooks [wire.EventCount + 1]*wire.Hook
 	scope wire.Scope
 	// tools and commands are what it registers; toolTimeout bounds a call of either.
+	decisions   *wire.DecisionHook // nil: it does not want to hear what was decided
 	tools       []wire.ToolSpec
 	commands    []wire.CommandSpec
 	toolTimeout time.Duration
@@ -35,7 +36,7 @@ type encoding struct {
 }
 
 func newGuestExtension(name string, guest *wasmhost.Guest, d *wire.Describe, scope wire.Scope) *guestExtension {
-	x := &guestExtension{name: name, guest: guest, scope: scope, tools: d.Tools, commands: d.Commands}
+	x := &guestExtension{name: name, guest: guest, scope: scope, tools: d.Tools, commands: d.Commands, decisions: d.Decisions}
 	for i := range d.Hooks {
 		x.hooks[d.Hooks[i].Event] = &d.Hooks[i]
 	}

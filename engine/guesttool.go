@@ -127,14 +127,18 @@ func (e *Engine) runCommand(ctx context.Context, x *guestExtension, name, args s
 // defaultToolTimeout is the default of the set key tool_timeout (ABI section 14).
 const defaultToolTimeout = time.Minute
 
-// entries are the exports of a module that are called: hooks, and what tools and commands need. The error says that one is
+// entries are the exports of a module that are called: hooks, and what decisions, tools and commands need. The error says that one is
 // missing.
 func entries(d *wire.Describe, check func(export string) error) ([]string, error) {
 	names := d.HookNames()
+	decisions := 0
+	if d.Decisions != nil {
+		decisions = 1
+	}
 	for _, need := range []struct {
 		export, what string
 		count        int
-	}{{wire.ExportToolExecute, "tools", len(d.Tools)}, {wire.ExportCommandExecute, "commands", len(d.Commands)}} {
+	}{{wire.ExportDecision, "decisions", decisions}, {wire.ExportToolExecute, "tools", len(d.Tools)}, {wire.ExportCommandExecute, "commands", len(d.Commands)}} {
 		if need.count == 0 {
 			continue
 		}

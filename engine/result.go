@@ -16,6 +16,10 @@ import (
 // withheld and an error result says so, and nobody else is asked. The returned event is a new one where anything
 // changed; changed says whether.
 func (e *Engine) ToolResult(ctx context.Context, ev wire.ToolResultEvent) (result wire.ToolResultEvent, changed bool) {
+	account := e.newAccount()
+	defer func() {
+		e.settle(ctx, account, &wire.DecisionEvent{Event: wire.EventToolResult, ToolName: ev.ToolName, ToolCallID: ev.ToolCallID})
+	}()
 	var known *facts.Event // of the result as it is now
 	for i := range e.handlers[wire.EventToolResult] {
 		h := &e.handlers[wire.EventToolResult][i]
@@ -29,7 +33,7 @@ func (e *Engine) ToolResult(ctx context.Context, ev wire.ToolResultEvent) (resul
 			}
 			now.Facts = known.JSON(h.facts)
 		}
-		in := &Event{Kind: wire.EventToolResult, Payload: &now, At: e.moment()}
+		in := &Event{Kind: wire.EventToolResult, Payload: &now, At: e.moment(), account: account}
 		answer, err := e.deliver(ctx, h, in, Record{Tool: ev.ToolName, ToolCallID: ev.ToolCallID}, judgeToolResult)
 		if err != nil {
 			if h.strict {

@@ -70,7 +70,7 @@ func userFuncs() []hostFunc {
 			stack[0] = in.copyOut(mod, in.response, stack[0], stack[1], stack[2])
 		}},
 	}
-	for _, capability := range []string{"kv", "http", "file", "ui", "session"} {
+	for _, capability := range []string{"kv", "http", "file", "ui", "session", "journal"} {
 		fns = append(fns, hostFunc{"weir_" + capability, types(i32, i32), types(i32), func(ctx context.Context, mod api.Module, stack []uint64) {
 			in := instanceOf(ctx)
 			stack[0] = in.capability(capability, in.view(mod, stack[0], stack[1]))

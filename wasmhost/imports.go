@@ -58,7 +58,7 @@ func capabilityOf(module, name string) string {
 		return "http"
 	case module == userModule:
 		switch name {
-		case "weir_kv", "weir_http", "weir_file", "weir_ui", "weir_session":
+		case "weir_kv", "weir_http", "weir_file", "weir_ui", "weir_session", "weir_journal":
 			return strings.TrimPrefix(name, "weir_")
 		}
 	}
@@ -74,6 +74,8 @@ func GrantLine(capability string) string {
 		return `read = ["./docs"]`
 	case "session":
 		return `session = ["read"]`
+	case "journal":
+		return `journal = "audit.jsonl"`
 	default:
 		return capability + " = true"
 	}
@@ -112,7 +114,7 @@ func (m *Module) missingGrants(granted map[string]Capability) []string {
 	return missing
 }
 
-// Capabilities names the capabilities that the module imports: kv, http, file, ui, session. What it does not import it
+// Capabilities names the capabilities that the module imports: kv, http, file, ui, session, journal. What it does not import it
 // cannot use.
 func (m *Module) Capabilities() []string {
 	var out []string

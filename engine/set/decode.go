@@ -301,6 +301,11 @@ func (d *decoder) grantRules(g *Grant) []rule {
 				}
 			})
 		}},
+		rule{"journal", wantString, `journal = "audit.jsonl"`, func(p place, v any) {
+			if file, problem := resolve(d.set.Dir, v.(string)); d.good(p, problem) {
+				g.Journal = file
+			}
+		}},
 	)
 }
 

@@ -28,6 +28,9 @@ type Grant struct {
 	Read []string `json:"read,omitempty"`
 	// Session is a subset of read, append, send and control, in that order.
 	Session []string `json:"session,omitempty"`
+	// Journal is the file that the extension may append records to, as a clean path like those of Read; "" grants none. See
+	// engine/journal.
+	Journal string `json:"journal,omitempty"`
 }
 
 // HTTPGrant allows requests to one origin.
@@ -65,7 +68,7 @@ func (g *Grant) Names() []string {
 	for _, k := range []struct {
 		name string
 		on   bool
-	}{{"kv", g.KV}, {"ui", g.UI}, {"clock", g.Clock}, {"random", g.Random}, {"http", len(g.HTTP) > 0}, {"read", len(g.Read) > 0}, {"session", len(g.Session) > 0}} {
+	}{{"kv", g.KV}, {"ui", g.UI}, {"clock", g.Clock}, {"random", g.Random}, {"http", len(g.HTTP) > 0}, {"read", len(g.Read) > 0}, {"session", len(g.Session) > 0}, {"journal", g.Journal != ""}} {
 		if k.on {
 			names = append(names, k.name)
 		}
@@ -74,7 +77,7 @@ func (g *Grant) Names() []string {
 }
 
 // MergeGrants is the union: what any of the grants opens. Entries keep the
-// order in which they first occur.
+// order in which they first occur; of several journals the first counts.
 func MergeGrants(grants ...Grant) Grant {
 	var all Grant
 	for _, g := range grants {
@@ -93,12 +96,16 @@ func MergeGrants(grants ...Grant) Grant {
 			}
 		}
 		all.Session = sessionRights(append(all.Session, g.Session...))
+		if all.Journal == "" {
+			all.Journal = g.Journal
+		}
 	}
 	return all
 }
 
 // ParseGrant reads one grant as a flag gives it: kv, ui, clock, random,
-// "http=GET https://api.example.com", read=./docs, session=read,append. A
+// "http=GET https://api.example.com", read=./docs, session=read,append,
+// journal=audit.jsonl. A
 // relative folder stays relative to where the program runs. The result has one
 // field set; join several with [MergeGrants]. The error is an *Error without a
 // position.
@@ -122,6 +129,8 @@ func ParseGrant(flag string) (Grant, error) {
 		var folder string
 		folder, problem = resolve("", value)
 		g.Read = []string{folder}
+	case "journal":
+		g.Journal, problem = resolve("", value)
 	case "session":
 		for _, right := range strings.Split(value, ",") {
 			if problem = checkSession(right); problem != nil {
@@ -142,7 +151,7 @@ func ParseGrant(flag string) (Grant, error) {
 }
 
 func grantKeys() []string {
-	return []string{"kv", "ui", "clock", "random", "http", "read", "session"}
+	return []string{"kv", "ui", "clock", "random", "http", "read", "session", "journal"}
 }
 
 // flag returns the field of a grant that is on or off, nil for another key.

@@ -21,6 +21,7 @@ const (
 	ExportInitialize     = "_initialize"
 	ExportToolExecute    = "tool_execute"
 	ExportCommandExecute = "command_execute"
+	ExportDecision       = "decision"
 )
 
 // ImportName is the name of a weir function, imported from [ModuleWeir].
@@ -41,6 +42,7 @@ const (
 	ImportFile         ImportName = "weir_file"
 	ImportUI           ImportName = "weir_ui"
 	ImportSession      ImportName = "weir_session"
+	ImportJournal      ImportName = "weir_journal"
 )
 
 // Import is the signature of a weir function. All parameters and results are i32.
@@ -68,6 +70,7 @@ func Imports() []Import {
 		{ImportFile, 2, 1, CapabilityRead},
 		{ImportUI, 2, 1, CapabilityUI},
 		{ImportSession, 2, 1, CapabilitySession},
+		{ImportJournal, 2, 1, CapabilityJournal},
 	}
 }
 
@@ -81,6 +84,7 @@ const (
 	CapabilityRead    Capability = "read"
 	CapabilityUI      Capability = "ui"
 	CapabilitySession Capability = "session"
+	CapabilityJournal Capability = "journal"
 	CapabilityClock   Capability = "clock"
 	CapabilityRandom  Capability = "random"
 )

@@ -21,6 +21,14 @@ type Describe struct {
 	// not checked here.
 	Config       json.RawMessage
 	Capabilities []CapabilityRequest // in the order of describe
+	// Decisions says that the extension wants to hear what the set decided, through the export decision; nil when it does not.
+	Decisions *DecisionHook
+}
+
+// DecisionHook are the options of hearing decisions (ABI section 12).
+type DecisionHook struct {
+	// Block is onError "block": a tool call whose decision could not be handed over is blocked.
+	Block bool
 }
 
 // Hook returns the options of the hook for e; nil when the extension does not have it.
@@ -137,12 +145,12 @@ type CapabilityRequest struct {
 
 // Key tables; read only. The constants beside a table index it.
 var (
-	describeKeys = []string{"abi", "name", "version", "description", "hooks", "tools", "commands", "config", "capabilities"}
+	describeKeys = []string{"abi", "name", "version", "description", "hooks", "tools", "commands", "config", "capabilities", "decisions"}
 	hookKeys     = []string{"tools", "view", "onError", "facts"}
 	toolKeys     = []string{"name", "label", "description", "parameters", "executionMode"}
 	commandKeys  = []string{"name", "description"}
 
-	capabilityNames = []string{"kv", "http", "read", "ui", "session", "clock", "random", "file"}
+	capabilityNames = []string{"kv", "http", "read", "ui", "session", "clock", "random", "journal", "file"}
 	viewNames       = []string{"full", "table"}
 	executionModes  = []string{"parallel", "sequential"}
 )
@@ -157,6 +165,7 @@ const (
 	describeCommands
 	describeConfig
 	describeCapabilities
+	describeDecisions
 )
 
 // ParseDescribe reads the output of weir_describe. abi, name and version are required; so are, of a tool, name,
@@ -192,6 +201,8 @@ func ParseDescribe(out []byte) (*Describe, error) {
 			d.Config = clone(r.rawObject())
 		case describeCapabilities:
 			d.Capabilities = r.capabilities()
+		case describeDecisions:
+			d.Decisions = r.decisionHook()
 		}
 	}
 	r.require(&f, describeABI, describeName, describeVersion)
@@ -317,6 +328,16 @@ func (r *reader) hook(e Event) Hook {
 				return ""
 			})
 		}
+	}
+	return h
+}
+
+func (r *reader) decisionHook() *DecisionHook {
+	h := &DecisionHook{}
+	f := r.object([]string{"onError"})
+	for i := r.next(&f); i >= 0; i = r.next(&f) {
+		r.oneOf([]string{"block"})
+		h.Block = true
 	}
 	return h
 }

@@ -213,14 +213,20 @@ func (e *Encoder) AppendPayload(dst []byte, at Moment, kind Event, payload json.
 	if len(body) < 2 || body[0] != '{' || body[len(body)-1] != '}' {
 		return nil, fmt.Errorf("%s: the payload is not a JSON object", kind)
 	}
+	return e.appendObject(dst, at, kind.String(), body), nil
+}
+
+// appendObject appends an input from its type and an object.
+func (e *Encoder) appendObject(dst []byte, at Moment, kind string, object []byte) []byte {
 	dst = append(dst, `{"type":"`...)
-	dst = append(dst, kind.String()...)
+	dst = append(dst, kind...)
 	dst = append(dst, '"')
-	if body = bytes.TrimSpace(body[1 : len(body)-1]); len(body) > 0 {
+	object = bytes.TrimSpace(object)
+	if body := bytes.TrimSpace(object[1 : len(object)-1]); len(body) > 0 {
 		dst = append(dst, ',')
 		dst = append(dst, body...)
 	}
-	return e.close(dst, at), nil
+	return e.close(dst, at)
 }
 
 // AppendToolExecute appends the input of tool_execute (ABI section 12); empty args count as {}.
