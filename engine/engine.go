@@ -68,7 +68,7 @@ type Engine struct {
 	handlers table
 	// witnesses are the extensions that hear what was decided.
 	witnesses []witness
-	facts    *facts.Computer // nil when nobody asks for facts
+	facts     *facts.Computer // nil when nobody asks for facts
 
 	recording sync.Mutex // held while Config.Record runs
 
@@ -153,6 +153,7 @@ func factsConfig(cfg *Config) facts.Config {
 			if _, bundled := x.Bundled(); !bundled {
 				files = append(files, x.Module)
 			}
+			files = append(files, x.Grant.Journal)
 			for _, f := range files {
 				if abs, err := filepath.Abs(f); f != "" && err == nil { // without a working folder there is nothing to compare with
 					own = append(own, abs)

@@ -33,7 +33,7 @@ type Event struct {
 	// Time is when a turn started, in milliseconds since 1970; 0 for other events.
 	Time int64
 	// Before is the partial result that was reported before the one of a tool_execution_update; nil for the first.
-	Before *agentcore.ToolResult
+	Before  *agentcore.ToolResult
 	account *account // of what is decided about the event; nil when nobody wants to know
 	// Check refuses a result that the event's circumstances do not allow, such as arguments that do not fit the tool's
 	// schema. nil: nothing to check.

@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 
+	"weir/engine/journal"
 	"weir/engine/set"
 	"weir/wasmhost"
 )
@@ -34,6 +37,16 @@ func (e *Engine) capabilities(x *set.Extension) (map[string]wasmhost.Capability,
 			return nil, x.At("grant", "read").Error("extension.grant.read", fmt.Sprintf("extension %q: %v", x.Name, err), "name folders that exist; a relative path starts at the set file's folder")
 		}
 		granted["file"] = file
+	}
+	if g.Journal != "" {
+		j := &journal.Journal{Path: g.Journal, Session: e.cfg.SessionID, Clock: e.cfg.Clock}
+		if err := j.Check(); err != nil {
+			return nil, x.At("grant", "journal").Error("extension.grant.journal", fmt.Sprintf("extension %q: %v", x.Name, err), "name a file in a folder that exists; a relative path starts at the set file's folder")
+		}
+		granted["journal"] = wasmhost.Journal(func(ctx context.Context, record json.RawMessage) (wasmhost.JournalEntry, error) {
+			receipt, err := j.Append(ctx, x.Name, record)
+			return wasmhost.JournalEntry(receipt), err
+		})
 	}
 	if g.UI {
 		granted["ui"] = wasmhost.AskUI(x.Name, e.cfg.UI)

@@ -12,6 +12,7 @@ const (
 	describeExport = "weir_describe"
 	toolExport     = "tool_execute"
 	commandExport  = "command_execute"
+	decisionExport = "decision"
 
 	toolCallEvent   = "tool_call"
 	toolResultEvent = "tool_result"
@@ -35,7 +36,7 @@ type call struct {
 }
 
 // Invoke runs one entry point as the host does: weir_describe, an event,
-// tool_execute or command_execute. It returns 0, or 1 after giving the host an
+// tool_execute, command_execute or decision. It returns 0, or 1 after giving the host an
 // error text. It is there for weirtest and for the wasm exports; extensions do
 // not call it.
 func Invoke(export string) int32 {
@@ -46,6 +47,8 @@ func Invoke(export string) int32 {
 		return run(executeTool)
 	case commandExport:
 		return run(executeCommand)
+	case decisionExport:
+		return run(observeDecision)
 	}
 	return invokeHook(export)
 }

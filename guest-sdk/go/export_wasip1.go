@@ -14,6 +14,9 @@ func exportToolExecute() int32 { return run(executeTool) }
 //go:wasmexport command_execute
 func exportCommandExecute() int32 { return run(executeCommand) }
 
+//go:wasmexport decision
+func exportDecision() int32 { return run(observeDecision) }
+
 //go:wasmexport project_trust
 func exportProjectTrust() int32 { return invokeHook("project_trust") }
 

@@ -20,7 +20,7 @@ type Extension struct {
 }
 
 // Capability is a grant that an extension asks for: "kv", "http", "read", "ui",
-// "session", "clock" or "random".
+// "session", "journal", "clock" or "random".
 type Capability struct{ Name, Reason string }
 
 // Hook is a registered handler. Its methods add to what the description says of
@@ -61,6 +61,7 @@ type registry struct {
 	hooks     []*Hook // in the order of registration
 	tools     []Tool
 	commands  []Command
+	decision  *Hook // nil: nothing wants to hear what was decided
 	mistakes  []string
 }
 
@@ -124,6 +125,10 @@ func (r *registry) description(b []byte) ([]byte, error) {
 	var err error
 	if b, err = r.appendTools(b); err != nil {
 		return b, err
+	}
+	if r.decision != nil {
+		b = append(b, `,"decisions":`...)
+		b = r.decision.appendOptions(b)
 	}
 	if r.about.Config != "" {
 		b = append(b, `,"config":`...)

@@ -86,3 +86,6 @@ func UI(request []byte) int32 { return call("ui", request) }
 
 // Session calls weir_session.
 func Session(request []byte) int32 { return call("session", request) }
+
+// Journal calls weir_journal.
+func Journal(request []byte) int32 { return call("journal", request) }

@@ -43,6 +43,9 @@ func ui(ptr unsafe.Pointer, n uint32) int32
 //go:wasmimport extism:host/user weir_session
 func session(ptr unsafe.Pointer, n uint32) int32
 
+//go:wasmimport extism:host/user weir_journal
+func journal(ptr unsafe.Pointer, n uint32) int32
+
 // Use is for native builds; here the host is the one that runs the module.
 func Use(Host) { panic("weir: a wasm module has a host already") }
 
@@ -105,3 +108,6 @@ func UI(request []byte) int32 { return ui(at(request)) }
 
 // Session calls weir_session.
 func Session(request []byte) int32 { return session(at(request)) }
+
+// Journal calls weir_journal.
+func Journal(request []byte) int32 { return journal(at(request)) }
