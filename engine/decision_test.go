@@ -115,3 +115,32 @@ func TestJournalGrant(t *testing.T) {
 		t.Errorf("in a folder that is not there: %v", err)
 	}
 }
+
+// A policy in TypeScript hears decisions too.
+func TestDecisionInScript(t *testing.T) {
+	dir := t.TempDir()
+	policy, file := filepath.Join(dir, "audit.ts"), filepath.Join(dir, "audit.jsonl")
+	source := `import { journal } from "weir";
+export const describe = { name: "audit", version: "1.0.0", decisions: { onError: "block" } };
+export function decision(d) {
+  if (d.input.command === "unwritable") throw new Error("the disk is full");
+  journal.append({ decision: d.decision });
+}
+`
+	if err := os.WriteFile(policy, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e, err := openSet(t, fmt.Sprintf("version = 1\n[[extension]]\nname = \"audit\"\nmodule = %q\n[extension.grant]\njournal = %q\n", policy, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := e.ToolCall(t.Context(), commandCall("bash", "ls"), nil); d.Block {
+		t.Errorf("%+v", d)
+	}
+	if diff := cmp.Diff([]string{`{"decision":"allow"}`}, records(t, file)); diff != "" {
+		t.Error(diff)
+	}
+	if d := e.ToolCall(t.Context(), commandCall("bash", "unwritable"), nil); !d.Block || !strings.Contains(d.Reason, "audit.ts:4") {
+		t.Errorf("%+v", d)
+	}
+}

@@ -180,7 +180,7 @@ func TestCapabilities(t *testing.T) {
 		"import * as weir from \"weir\"; export const tool_call = () => weir.config;":                               nil,
 		"import { http, file } from \"weir\"; export const tool_call = () => [http.request({}), file.list(\".\")];": {"file", "http"},
 		"import { session } from \"./lib\"; export const tool_call = () => session.request(\"x\");":                 {"session"},
-		"import * as weir from \"weir\"; export const tool_call = () => weir[Date.now()];":                          {"file", "http", "kv", "session", "ui"},
+		"import * as weir from \"weir\"; export const tool_call = () => weir[Date.now()];":                          {"file", "http", "journal", "kv", "session", "ui"},
 		"import type { ToolCall } from \"weir\"; export const tool_call = (c: ToolCall) => {};":                     nil,
 	} {
 		got := load(t, write(t, "policy.ts", text, "lib.ts", "export { kv, session } from \"weir\";")).Capabilities()

@@ -10,7 +10,7 @@ import (
 )
 
 // capabilityNames are the capabilities by the names of their imports, weir_NAME, in alphabetical order.
-func capabilityNames() []string { return []string{"file", "http", "kv", "session", "ui"} }
+func capabilityNames() []string { return []string{"file", "http", "journal", "kv", "session", "ui"} }
 
 // Engine is the engine module that s runs on, which asks for the capabilities that s imports and no others. Policies with
 // the same capabilities have the same engine, byte for byte. The caller owns it.

@@ -65,6 +65,7 @@ WEIR_IMPORT("weir_http") int32_t weir_host_http(const void *ptr, uint32_t len);
 WEIR_IMPORT("weir_file") int32_t weir_host_file(const void *ptr, uint32_t len);
 WEIR_IMPORT("weir_ui") int32_t weir_host_ui(const void *ptr, uint32_t len);
 WEIR_IMPORT("weir_session") int32_t weir_host_session(const void *ptr, uint32_t len);
+WEIR_IMPORT("weir_journal") int32_t weir_host_journal(const void *ptr, uint32_t len);
 
 /* ------------------------------------------------------------------ bytes */
 
@@ -925,6 +926,9 @@ WEIR_FN weir_str weir_file(weir_str request, bool *ok) { return weir__response(w
 WEIR_FN weir_str weir_ui(weir_str request, bool *ok) { return weir__response(weir_host_ui(request.p, (uint32_t)request.n), ok); }
 WEIR_FN weir_str weir_session(weir_str request, bool *ok) {
   return weir__response(weir_host_session(request.p, (uint32_t)request.n), ok);
+}
+WEIR_FN weir_str weir_journal(weir_str request, bool *ok) {
+  return weir__response(weir_host_journal(request.p, (uint32_t)request.n), ok);
 }
 /* weir_tool_update sends a partial result; only inside tool_execute. */
 WEIR_FN void weir_tool_update(weir_str json) { weir_host_tool_update(json.p, (uint32_t)json.n); }

@@ -64,7 +64,7 @@ func TestEngineShape(t *testing.T) {
 		}
 	}
 	want := map[string]string{wire.ExportInitialize: "()"}
-	for _, name := range append(eventNames(), wire.ExportDescribe, wire.ExportToolExecute, wire.ExportCommandExecute) {
+	for _, name := range append(eventNames(), wire.ExportDescribe, wire.ExportToolExecute, wire.ExportCommandExecute, wire.ExportDecision) {
 		want[name] = "() -> i32"
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -94,7 +94,7 @@ func TestNumbers(t *testing.T) {
 	for _, m := range regexp.MustCompile(`"([a-z_ ]+)"`).FindAllStringSubmatch(list[1], -1) {
 		prelude = append(prelude, strings.Fields(m[1])...)
 	}
-	want := append(eventNames(), wire.ExportDescribe, wire.ExportToolExecute, wire.ExportCommandExecute)
+	want := append(eventNames(), wire.ExportDescribe, wire.ExportToolExecute, wire.ExportCommandExecute, wire.ExportDecision)
 	if diff := cmp.Diff(want, glue); diff != "" {
 		t.Errorf("glue.c: %s", diff)
 	}

@@ -20,7 +20,9 @@ declare module "weir" {
     /** JSON Schema of the settings. */
     config?: object;
     /** Why the policy wants a capability, for the person who grants it. */
-    capabilities?: { [C in "kv" | "http" | "read" | "ui" | "session" | "clock" | "random"]?: string };
+    capabilities?: { [C in "kv" | "http" | "read" | "ui" | "session" | "journal" | "clock" | "random"]?: string };
+    /** Options of `export function decision`. With "block", a tool call whose decision it could not be told is blocked. */
+    decisions?: { onError?: "block" };
   }
 
   export interface HookOptions {
@@ -109,6 +111,29 @@ declare module "weir" {
 
   /** The type of a hook: `export const turn_end: Hook<"turn_end"> = (event) => {…}`. */
   export type Hook<E extends keyof Events> = (event: Events[E]) => (E extends keyof Results ? Results[E] | Record<string, never> : Record<string, never>) | undefined | void;
+
+  // ---- decisions ----
+
+  /**
+   * What the set decided: `export function decision(d: Decision)` hears of each tool call before the tool runs, and of every other
+   * event to which an extension had something to say.
+   */
+  export interface Decision {
+    type: "decision";
+    event: keyof Events;
+    decision: "allow" | "rewrite" | "block";
+    /** Who blocked, or who rewrote. */
+    by?: string[];
+    reason?: string;
+    toolName?: string;
+    toolCallId?: string;
+    /** The arguments that run, or would have run. */
+    input?: Record<string, unknown>;
+    /** A person was asked. */
+    asked?: boolean;
+    answers: { extension: string; outcome: "allow" | "block" | "ask" | "rewrite" | "fault"; reason?: string; monitor?: boolean; round?: number }[];
+    context: Event<"tool_call">["context"];
+  }
 
   // ---- events ----
 
@@ -407,6 +432,11 @@ declare module "weir" {
     function input(title: string, placeholder?: string): string | undefined;
     function notify(message: string, level?: "info" | "warning" | "error"): void;
     function status(text: string): void;
+  }
+
+  /** Records in the journal that the set names, each on the disk when append returns. Needs the grant `journal`. */
+  export namespace journal {
+    function append(record: object): { seq: number; hash: string };
   }
 
   /** The session, by operation; the ABI's documentation lists them. Needs a grant `session`. */

@@ -47,6 +47,7 @@ WEIR("weir_http") int weir_http(const void *p, u32 n);
 WEIR("weir_file") int weir_file(const void *p, u32 n);
 WEIR("weir_ui") int weir_ui(const void *p, u32 n);
 WEIR("weir_session") int weir_session(const void *p, u32 n);
+WEIR("weir_journal") int weir_journal(const void *p, u32 n);
 
 #define WASI(name) __attribute__((import_module("wasi_snapshot_preview1"), import_name(name))) extern
 WASI("clock_time_get") u32 wasi_clock(u32 clock, u64 precision, u64 *out);
@@ -114,7 +115,7 @@ static u32 length(const char *s) {
 }
 
 /* Operations of the native function that prelude.js calls as host(op, value). 0 to 3 are the levels of weir_log. */
-enum { OP_CONFIG = 4, OP_MESSAGE, OP_UPDATE, OP_KV, OP_HTTP, OP_FILE, OP_UI, OP_SESSION };
+enum { OP_CONFIG = 4, OP_MESSAGE, OP_UPDATE, OP_KV, OP_HTTP, OP_FILE, OP_UI, OP_SESSION, OP_JOURNAL };
 
 /* A response as a string: '+' and what the capability said, or '-' and why it did not. */
 static js response(int code) {
@@ -149,6 +150,7 @@ static js host(u32 op, js value) {
     case OP_FILE: v = response(weir_file(s, n)); break;
     case OP_UI: v = response(weir_ui(s, n)); break;
     case OP_SESSION: v = response(weir_session(s, n)); break;
+    case OP_JOURNAL: v = response(weir_journal(s, n)); break;
     default: weir_log(op, s, n);
   }
   qjs_free_string(ctx, s);
@@ -212,8 +214,8 @@ static char *context_of(char *b, u32 n) {
   return 0;
 }
 
-/* What dispatch is asked for beside the entry points, which have the numbers 0 to 38. */
-enum { SAY_META = 39, SAY_START, SAY_EXCEPTION, SAY_PENDING };
+/* What dispatch is asked for beside the entry points, which have the numbers 0 to 39. */
+enum { SAY_META = 40, SAY_START, SAY_EXCEPTION, SAY_PENDING };
 
 /* Keeps an error for the entry points to report; everything else of s is freed. */
 static int refused(char *s) {
@@ -324,4 +326,4 @@ HOOK(16, "before_agent_start") HOOK(17, "agent_start") HOOK(18, "agent_end") HOO
 HOOK(21, "turn_end") HOOK(22, "message_start") HOOK(23, "message_update") HOOK(24, "message_end") HOOK(25, "tool_execution_start")
 HOOK(26, "tool_execution_update") HOOK(27, "tool_execution_end") HOOK(28, "model_select") HOOK(29, "thinking_level_select")
 HOOK(30, "ui_prompt_start") HOOK(31, "ui_prompt_end") HOOK(32, "user_bash") HOOK(33, "input") HOOK(34, "tool_call")
-HOOK(35, "tool_result") HOOK(36, "weir_describe") HOOK(37, "tool_execute") HOOK(38, "command_execute")
+HOOK(35, "tool_result") HOOK(36, "weir_describe") HOOK(37, "tool_execute") HOOK(38, "command_execute") HOOK(39, "decision")

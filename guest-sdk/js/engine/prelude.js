@@ -11,10 +11,10 @@
     "before_provider_headers before_provider_request after_provider_response before_agent_start agent_start agent_end agent_settled " +
     "turn_start turn_end message_start message_update message_end tool_execution_start tool_execution_update tool_execution_end " +
     "model_select thinking_level_select ui_prompt_start ui_prompt_end user_bash input tool_call tool_result " +
-    "weir_describe tool_execute command_execute").split(" ");
-  const EVENTS = 36, DESCRIBE = 36, TOOL = 37, COMMAND = 38, META = 39, START = 40, EXCEPTION = 41, PENDING = 42;
+    "weir_describe tool_execute command_execute decision").split(" ");
+  const EVENTS = 36, DESCRIBE = 36, TOOL = 37, COMMAND = 38, DECISION = 39, META = 40, START = 41, EXCEPTION = 42, PENDING = 43;
   const OP_CONFIG = 4, OP_MESSAGE = 5, OP_UPDATE = 6;
-  const capabilities = { kv: 7, http: 8, file: 9, ui: 10, session: 11 };
+  const capabilities = { kv: 7, http: 8, file: 9, ui: 10, session: 11, journal: 12 };
   const { parse, stringify } = JSON;
   const { getPrototypeOf, defineProperty, keys } = Object;
   const plain = Object.prototype;
@@ -256,6 +256,8 @@
           : `describe.${list} is there, but the policy exports no function ${entries[at]}`);
       }
     }
+    if (rest.decisions && !handlers[DECISION]) refuse("describe.decisions is there, but the policy exports no function decision");
+    if (handlers[DECISION]) rest.decisions ??= {};
     const hooks = {};
     for (let i = 0; i < EVENTS; i++) {
       if (handlers[i]) hooks[entries[i]] = options[entries[i]] ?? {};
@@ -284,7 +286,7 @@
     const f = handlers[what];
     if (!f) refuse(`the policy exports no function ${entries[what]}`);
     const r = f(event(input, context));
-    if (r === undefined && what < EVENTS) return "{}";
+    if (r === undefined && (what < EVENTS || what === DECISION)) return "{}";
     return encode(r, what);
   };
 

@@ -5,6 +5,7 @@ export * as http from "./http.js";
 export * as file from "./file.js";
 export * as ui from "./ui.js";
 export * as session from "./session.js";
+export * as journal from "./journal.js";
 
 export const config = /* @__PURE__ */ (() => __weir.config)();
 

@@ -1,0 +1,1 @@
+export const append = (record) => __weir.request("journal", "append", { record });
