@@ -3,7 +3,9 @@ package extensions
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -196,5 +198,28 @@ func BenchmarkGuardShell(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestGuardShellReadme runs the table of the README.
+func TestGuardShellReadme(t *testing.T) {
+	readme, err := os.ReadFile("guard-shell/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := load(t, "guard-shell", nil)
+	words := map[string]string{"blocked": "block", "asked": "ask", "allowed": "allow"}
+	seen := map[string]int{}
+	for _, row := range regexp.MustCompile("(?m)^\\| (`.*`) \\| (blocked|asked|allowed) \\|$").FindAllStringSubmatch(string(readme), -1) {
+		for _, span := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[1], -1) {
+			seen[row[2]]++
+			command := strings.ReplaceAll(span[1], `\|`, "|")
+			if got, reason := decide(t, g, "/home/dev/project", command); got != words[row[2]] {
+				t.Errorf("%s: %s %q, the README says %s", command, got, reason, row[2])
+			}
+		}
+	}
+	if seen["blocked"] < 5 || seen["asked"] < 5 || seen["allowed"] < 3 {
+		t.Errorf("the README shows %v", seen)
 	}
 }
