@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -390,6 +391,28 @@ func BenchmarkRedact(b *testing.B) {
 	for b.Loop() {
 		if _, err := g.Call(context.Background(), "tool_result", ev); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestRedactReadme runs the table of the README.
+func TestRedactReadme(t *testing.T) {
+	readme, err := os.ReadFile("redact-secrets/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := load(t, "redact-secrets", nil)
+	rows := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (?:`([^`]+)`|the same) \\|$").FindAllStringSubmatch(string(readme), -1)
+	if len(rows) != 4 {
+		t.Fatalf("the README shows %d examples", len(rows))
+	}
+	for _, row := range rows {
+		want := row[2]
+		if want == "" {
+			want = row[1]
+		}
+		if diff := cmp.Diff([]string{want}, redactText(t, g, row[1])); diff != "" {
+			t.Errorf("%s (-README +got):\n%s", row[1], diff)
 		}
 	}
 }
