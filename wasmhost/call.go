@@ -35,7 +35,8 @@ type call struct {
 	fuelLimit uint64
 	granted   uint64 // fuel given so far
 	hostCalls uint32
-	copied    int // bytes copied since the deadline was last looked at
+	copied    int      // bytes copied since the deadline was last looked at
+	after     []func() // what AfterCall was given
 	httpCode  int32
 	httpHead  []byte
 }

@@ -47,7 +47,7 @@ func TestRequestsAreStrict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]wasmhost.Capability{"kv": wasmhost.KV(wasmhost.NewMemoryStore()), "http": wasmhost.HTTP(nil), "file": file, "ui": wasmhost.AskUI("x", nil)} {
+	for name, c := range map[string]wasmhost.Capability{"kv": wasmhost.KV(wasmhost.NewMemoryStore()), "http": wasmhost.HTTP(nil), "file": file, "ui": wasmhost.AskUI("x", nil), "session": wasmhost.UseSession(nil, nil)} {
 		for _, bad := range []string{
 			"", " ", "null", "[]", `"op"`, "{", `{"op"`, `{"op":}`, `{}`, `{"op":1}`, `{"op":null}`, `{"op":"nothing"}`, `{"Op":"get"}`, `{"op":"get","op":"get","key":"a"}`,
 			`{"op":"get","key":"a"} x`, `{"op":"get","key":"a"}{}`, `{"op":"get","key":"a",}`, "{\"op\":\"get\",\"key\":\"\xff\"}", `{"op":"get","key":"\ud800"}`, `{"op":"\udc00"}`,

@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// Capability serves one capability import of a guest: see [KV], [HTTP], [File] and [AskUI].
+// Capability serves one capability import of a guest: see [KV], [HTTP], [File], [AskUI] and [UseSession].
 type Capability struct {
 	// Handle answers a request of at most 2 MiB, which is valid only during the call. The response, of at most 64 MiB, must
 	// not be changed afterwards. An error is given to the guest as a negative code with the error's text as the response; it
@@ -167,6 +168,28 @@ type inside struct {
 	outer   *inside
 	patient context.Context // without the guest's deadline
 	waited  atomic.Int64    // nanoseconds spent waiting for a person
+
+	mu    sync.Mutex
+	after []func() // to be run when the guest's call is over
+	ended bool     // the host call has
+}
+
+// postpone keeps f for after the guest's call, unless the host call has ended.
+func (i *inside) postpone(f func()) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if !i.ended {
+		i.after = append(i.after, f)
+	}
+	return !i.ended
+}
+
+// settle ends the host call, and gives what was kept.
+func (i *inside) settle() []func() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.ended = true
+	return i.after
 }
 
 // Call calls an entry point. decode reads the output: the slice is empty when the guest gave none, and valid only until
@@ -189,11 +212,15 @@ func (g *Guest) Call(ctx context.Context, export string, input Input, decode fun
 	}
 	// An instance that a call does not come back from (a panic or Goexit in code of the caller's) is not used again either.
 	var running *instance
+	var after []func()
 	defer func() {
 		if running != nil {
 			g.discard(ctx, running)
 		}
 		g.turn <- struct{}{}
+		for _, f := range after {
+			f()
+		}
 	}()
 	if g.closed {
 		return Stats{}, ErrClosed
@@ -216,6 +243,7 @@ func (g *Guest) Call(ctx context.Context, export string, input Input, decode fun
 	}
 	running, g.in = g.in, nil
 	stats, err := running.run(ctx, entry, input, decode)
+	after = running.after
 	stats.Fresh = fresh
 	if err != nil {
 		return stats, g.faulted(ctx, err)

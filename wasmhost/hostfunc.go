@@ -176,6 +176,21 @@ func (in *instance) callback() (ctx context.Context, end func()) {
 		stop()
 		cancel()
 		in.deadline += time.Duration(i.waited.Load())
+		in.after = append(in.after, i.settle()...)
+	}
+}
+
+// AfterCall runs f when the guest's call that ctx belongs to is over, however it ended, and the guest can be called again:
+// for what would end or wait for that call. ctx is the context that a [Capability]'s Handle was given, or made from it. When
+// the call is inside a host call of another guest, the outermost counts. f runs on the goroutine that called the guest,
+// before the call returns, and must not block. Outside of a Handle it runs at once.
+func AfterCall(ctx context.Context, f func()) {
+	i := insideOf(ctx)
+	for i != nil && i.outer != nil {
+		i = i.outer
+	}
+	if i == nil || !i.postpone(f) {
+		f()
 	}
 }
 

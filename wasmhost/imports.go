@@ -73,7 +73,7 @@ func GrantLine(capability string) string {
 	case "file":
 		return `read = ["./docs"]`
 	case "session":
-		return `session = ["read"]`
+		return `session = ["read"]  # and "append", "send", "control", as far as it needs them`
 	case "journal":
 		return `journal = "audit.jsonl"`
 	default:

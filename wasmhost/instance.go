@@ -83,6 +83,9 @@ func newInstance(ctx context.Context, g *Guest) (*instance, error) {
 	in.begin(ctx, "load", Input{Timeout: g.limits.LoadTimeout, Bytes: g.module.source})
 	defer in.end()
 	err := in.settle(in.load())
+	for _, f := range in.after { // a start counts as a call
+		f()
+	}
 	in.flushLog()
 	in.slow = in.now()-in.start > slowStart
 	if err == nil {
