@@ -37,6 +37,9 @@ type Config struct {
 	Ask func(ctx context.Context, questions []Question) (bool, error)
 	// UI serves extensions with the grant ui; nil means that there is nobody: a question is answered with no.
 	UI wasmhost.UI
+	// Session gives extensions with the grant session their hold of it, at each request, from any goroutine: see
+	// session.Session.ForGuests. nil, or a nil answer, means that there is no session; they are told so.
+	Session func() wasmhost.Session
 	// Store gives what keeps the values of an extension with the grant kv; it is called once for each when the set loads.
 	// nil keeps them in memory, for as long as the engine lives.
 	Store func(extension string) wasmhost.Store

@@ -13,9 +13,6 @@ import (
 // capabilities are what an extension's grants open. The error is a *set.Error at the grant that cannot be given.
 func (e *Engine) capabilities(x *set.Extension) (map[string]wasmhost.Capability, error) {
 	g := &x.Grant
-	if len(g.Session) > 0 {
-		return nil, x.At("grant", "session").Error("extension.grant.session", fmt.Sprintf("extension %q: the capability \"session\" is not built into this version", x.Name), "")
-	}
 	granted := map[string]wasmhost.Capability{}
 	if g.KV {
 		store := wasmhost.NewMemoryStore()
@@ -47,6 +44,9 @@ func (e *Engine) capabilities(x *set.Extension) (map[string]wasmhost.Capability,
 			receipt, err := j.Append(ctx, x.Name, record)
 			return wasmhost.JournalEntry(receipt), err
 		})
+	}
+	if len(g.Session) > 0 {
+		granted["session"] = wasmhost.UseSession(g.Session, e.cfg.Session)
 	}
 	if g.UI {
 		granted["ui"] = wasmhost.AskUI(x.Name, e.cfg.UI)

@@ -38,16 +38,17 @@ func TestGrants(t *testing.T) {
 	if none, err := granted(t, e); err != nil || len(none) > 0 {
 		t.Errorf("without a grant: %v %v", none, err)
 	}
-	all, err := granted(t, e, "kv", "ui", "clock", "random", "http=GET https://api.example.com/v1", "read="+dir)
+	all, err := granted(t, e, "kv", "ui", "clock", "random", "http=GET https://api.example.com/v1", "read="+dir, "session=read")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var names []string
 	for name, exchange := range map[string][2]string{
-		"kv":   {`{"op":"set","key":"a","value":"b"}`, `{}`},
-		"ui":   {`{"op":"confirm","title":"a"}`, `{"answer":false}`},
-		"http": {`{"op":"request","url":"https://api.example.com/v2"}`, `request: GET https://api.example.com/v2 is not granted`},
-		"file": {`{"op":"read","path":"a.txt"}`, `{"text":"text"}`},
+		"kv":      {`{"op":"set","key":"a","value":"b"}`, `{}`},
+		"ui":      {`{"op":"confirm","title":"a"}`, `{"answer":false}`},
+		"http":    {`{"op":"request","url":"https://api.example.com/v2"}`, `request: GET https://api.example.com/v2 is not granted`},
+		"session": {`{"op":"tools"}`, `tools: there is no session here: the extension is called by a program that keeps none`},
+		"file":    {`{"op":"read","path":"a.txt"}`, `{"text":"text"}`},
 	} {
 		names = append(names, name)
 		out, err := all[name].Handle(t.Context(), []byte(exchange[0]))
@@ -66,7 +67,6 @@ func TestGrants(t *testing.T) {
 func TestGrantsThatCannotBeGiven(t *testing.T) {
 	e := &Engine{}
 	for flag, want := range map[string]string{
-		"session=read": `extension "x": the capability "session" is not built into this version`,
 		"read=" + filepath.Join(t.TempDir(), "none"): "no such file or directory",
 	} {
 		_, err := granted(t, e, flag)

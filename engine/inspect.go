@@ -107,7 +107,7 @@ type Probe struct {
 
 // OpenProbe loads an extension as [Open] would.
 func OpenProbe(ctx context.Context, cfg Config, x *set.Extension) (*Probe, error) {
-	e, err := Open(ctx, Config{Host: cfg.Host, Bundled: cfg.Bundled, SessionID: cfg.SessionID, CWD: cfg.CWD, Mode: cfg.Mode, Logger: cfg.Logger, Facts: cfg.Facts, Store: cfg.Store})
+	e, err := Open(ctx, Config{Host: cfg.Host, Bundled: cfg.Bundled, SessionID: cfg.SessionID, CWD: cfg.CWD, Mode: cfg.Mode, Logger: cfg.Logger, Facts: cfg.Facts, Store: cfg.Store, Session: cfg.Session, UI: cfg.UI})
 	if err != nil {
 		return nil, err
 	}

@@ -156,11 +156,24 @@ type sessionCapability struct {
 // sessionOps are the operations and the right that each needs, in the order of the documentation.
 func sessionOps() [][2]string {
 	return [][2]string{
-		{"state", "read"}, {"entries", "read"}, {"entry", "read"}, {"messages", "read"}, {"tools", "read"},
-		{"append", "append"}, {"label", "append"}, {"name", "append"},
-		{"send", "send"}, {"prompt", "send"},
-		{"set_tools", "control"}, {"set_model", "control"}, {"set_thinking_level", "control"},
-		{"abort", "control"}, {"compact", "control"}, {"new", "control"}, {"fork", "control"}, {"navigate", "control"},
+		{"state", "read"},
+		{"entries", "read"},
+		{"entry", "read"},
+		{"messages", "read"},
+		{"tools", "read"},
+		{"append", "append"},
+		{"label", "append"},
+		{"name", "append"},
+		{"send", "send"},
+		{"prompt", "send"},
+		{"set_tools", "control"},
+		{"set_model", "control"},
+		{"set_thinking_level", "control"},
+		{"abort", "control"},
+		{"compact", "control"},
+		{"new", "control"},
+		{"fork", "control"},
+		{"navigate", "control"},
 	}
 }
 

@@ -54,6 +54,7 @@ func (n *notebook) Tools() ([]wasmhost.SessionTool, error) {
 func (n *notebook) AppendEntry(customType string, data json.RawMessage) (string, error) {
 	return "2a", n.note("append %q %s", customType, data)
 }
+
 func (n *notebook) SetLabel(entryID, label string) error {
 	return n.note("label %q %q", entryID, label)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"weir/agentcore"
@@ -19,6 +20,7 @@ import (
 	"weir/engine/tools"
 	"weir/engine/wire"
 	"weir/extensions"
+	"weir/wasmhost"
 )
 
 // agentRun is one prompt to a session with a set, as `run` and `demo` do it.
@@ -77,10 +79,17 @@ func (r *agentRun) do(ctx context.Context) (rep *report, err error) {
 	if dir, err := sessionsFolder(); err == nil { // without one there is nothing of ours in it
 		own = append(own, dir)
 	}
-	var talk *session.Session // made after the engine, and there when the first question comes
+	var talk *session.Session                   // made after the engine, and there when the first question comes
+	var present atomic.Pointer[session.Session] // the same, for extensions, which may ask at any time
 	eng, err := engine.Open(ctx, engine.Config{
 		Host: host, Set: r.set, Bundled: extensions.Bundled, Ask: asker(&talk, out.ask()), SessionID: r.store.Header().ID, CWD: r.cwd,
 		Mode: wire.Mode(r.output),
+		Session: func() wasmhost.Session {
+			if s := present.Load(); s != nil {
+				return s.ForGuests()
+			}
+			return nil
+		},
 		Record: func(rec engine.Record) {
 			rep.records = append(rep.records, rec)
 			for _, s := range sinks {
@@ -124,6 +133,7 @@ func (r *agentRun) do(ctx context.Context) (rep *report, err error) {
 	if err != nil {
 		return nil, err
 	}
+	present.Store(talk)
 	defer func() {
 		eng.Observe(context.WithoutCancel(ctx), wire.SessionShutdownEvent{Reason: "quit"})
 		err = errors.Join(err, talk.Close(context.WithoutCancel(ctx)))

@@ -65,12 +65,20 @@ func (e *NoKeyError) Unwrap() error { return e.Err }
 
 // SetModel uses another model from the next turn on. The errors are a *[NoKeyError] and those of the store.
 func (s *Session) SetModel(ctx context.Context, m agentcore.Model) error {
-	if s.cfg.Authorize != nil {
-		if err := s.cfg.Authorize(ctx, m); err != nil {
-			return &NoKeyError{m, err}
-		}
+	if err := s.authorize(ctx, m); err != nil {
+		return err
 	}
-	return s.switchModel(ctx, m, "", "set")
+	return s.switchModel(m, "", "set", func(p wire.Payload) { s.observe(ctx, p) })
+}
+
+func (s *Session) authorize(ctx context.Context, m agentcore.Model) error {
+	if s.cfg.Authorize == nil {
+		return nil
+	}
+	if err := s.cfg.Authorize(ctx, m); err != nil {
+		return &NoKeyError{m, err}
+	}
+	return nil
 }
 
 // CycleModel goes to the next of Config.Models, or back. ok is false when there is no other.
@@ -91,12 +99,13 @@ func (s *Session) CycleModel(ctx context.Context, back bool) (m agentcore.Model,
 		step = len(models) - 1
 	}
 	next := models[(at+step)%len(models)]
-	return next.Model, true, s.switchModel(ctx, next.Model, next.ThinkingLevel, "cycle")
+	return next.Model, true, s.switchModel(next.Model, next.ThinkingLevel, "cycle", func(p wire.Payload) { s.observe(ctx, p) })
 }
 
 func sameModel(a, b agentcore.Model) bool { return a.ID == b.ID && a.Provider == b.Provider }
 
-func (s *Session) switchModel(ctx context.Context, m agentcore.Model, level agentcore.ThinkingLevel, source string) error {
+// switchModel uses another model; tell tells the extensions.
+func (s *Session) switchModel(m agentcore.Model, level agentcore.ThinkingLevel, source string, tell func(wire.Payload)) error {
 	previous := s.Model()
 	if level == "" {
 		level = s.cfg.DefaultThinkingLevel
@@ -113,7 +122,7 @@ func (s *Session) switchModel(ctx context.Context, m agentcore.Model, level agen
 	}
 	s.tellModel()
 	if !sameModel(m, previous) {
-		s.observe(ctx, wire.ModelSelectEvent{Model: m, PreviousModel: &previous, Source: source})
+		tell(wire.ModelSelectEvent{Model: m, PreviousModel: &previous, Source: source})
 	}
 	return nil
 }

@@ -28,9 +28,11 @@ type RuntimeConfig struct {
 type Runtime struct {
 	cfg       RuntimeConfig
 	replacing sync.Mutex
+	work      sync.WaitGroup // replacements in the background
 
 	mu      sync.Mutex
 	session *Session
+	closed  bool
 }
 
 // NewRuntime makes the first session on a store.
@@ -51,6 +53,9 @@ func (r *Runtime) install(ctx context.Context, store *Store, start wire.SessionS
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
+	s.mu.Lock()
+	s.runtime = r
+	s.mu.Unlock()
 	r.mu.Lock()
 	r.session = s
 	r.mu.Unlock()
@@ -62,9 +67,36 @@ func (r *Runtime) install(ctx context.Context, store *Store, start wire.SessionS
 
 // NewSession puts a new session in the place of the present one. cancelled says that an extension was against it.
 func (r *Runtime) NewSession(ctx context.Context) (cancelled bool, err error) {
+	return r.newSession(ctx, nil)
+}
+
+// present is the session to replace, once nobody else replaces it; wanted is the one that it must be, nil for any. release must be
+// called in any case.
+func (r *Runtime) present(wanted *Session) (s *Session, release func(), err error) {
 	r.replacing.Lock()
-	defer r.replacing.Unlock()
-	old := r.Session()
+	if s = r.Session(); wanted != nil && s != wanted {
+		err = ErrStale
+	}
+	return s, r.replacing.Unlock, err
+}
+
+// later does something in the background, unless the runtime is closed.
+func (r *Runtime) later(f func()) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return ErrClosed
+	}
+	r.work.Go(f)
+	return nil
+}
+
+func (r *Runtime) newSession(ctx context.Context, of *Session) (cancelled bool, err error) {
+	old, release, err := r.present(of)
+	defer release()
+	if err != nil {
+		return false, err
+	}
 	if cancelled, err := refused(ctx, old, wire.SessionBeforeSwitchEvent{Reason: "new"}); cancelled || err != nil {
 		return cancelled, err
 	}
@@ -107,9 +139,15 @@ type Forked struct {
 // user; with at, the entry included. A clone is a fork at the leaf. The error is [ErrForkEntry] for an entry that does
 // not do.
 func (r *Runtime) Fork(ctx context.Context, entryID string, at bool) (Forked, error) {
-	r.replacing.Lock()
-	defer r.replacing.Unlock()
-	old := r.Session()
+	return r.fork(ctx, nil, entryID, at)
+}
+
+func (r *Runtime) fork(ctx context.Context, of *Session, entryID string, at bool) (Forked, error) {
+	old, release, err := r.present(of)
+	defer release()
+	if err != nil {
+		return Forked{}, err
+	}
 	position := "before"
 	if at {
 		position = "at"
@@ -165,8 +203,13 @@ func (r *Runtime) shut(ctx context.Context, s *Session, p wire.SessionShutdownEv
 	return s.Close(ctx)
 }
 
-// Close ends the present session. Extensions hear of it first.
+// Close ends the present session. Extensions hear of it first. What extensions have asked for in the background is done before, or
+// not at all.
 func (r *Runtime) Close(ctx context.Context) error {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.work.Wait()
 	r.replacing.Lock()
 	defer r.replacing.Unlock()
 	return r.shut(ctx, r.Session(), wire.SessionShutdownEvent{Reason: "quit"})

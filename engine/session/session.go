@@ -94,6 +94,7 @@ type Session struct {
 	settle  int           // settlings under way
 	starts  []func()      // what to start after settling
 	age     int           // counts reloads; controls of an earlier age are stale
+	runtime *Runtime      // that holds the session; nil when none does
 	closed  bool
 	queue   [2][]queued // steering, follow-up
 	aside   []*agentcore.Message

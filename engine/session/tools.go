@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"weir/agentcore"
+	"weir/wasmhost"
 )
 
 // toolbox is the tools that there are, and which of them the model is offered.
@@ -47,6 +48,17 @@ func (b *toolbox) names() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]string{}, b.active...)
+}
+
+// list describes all tools.
+func (b *toolbox) list() []wasmhost.SessionTool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list := make([]wasmhost.SessionTool, len(b.all))
+	for i, t := range b.all {
+		list[i] = wasmhost.SessionTool{Name: t.Name, Description: t.Description, Active: slices.Contains(b.active, t.Name)}
+	}
+	return list
 }
 
 func (b *toolbox) setActive(names []string) {
