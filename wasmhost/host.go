@@ -66,6 +66,8 @@ type moduleEntry struct {
 	done   chan struct{}
 	module *Module
 	err    error
+	// holders counts those who have not released it; guarded by Host.mu.
+	holders int
 }
 
 // features is what a module may use: what wazero supports by default and the meter covers.

@@ -20,10 +20,12 @@ import (
 	"weir/wasmhost/screen"
 )
 
-// Module is a compiled module. It is shared by all who compiled the same bytes and lives as long as its host.
+// Module is a compiled module. It is shared by all who compiled the same bytes and lives as long as its host, unless all of them
+// gave it back: see [Module.Release].
 type Module struct {
 	host     *Host
 	key      moduleKey
+	entry    *moduleEntry // of host
 	digest   string
 	size     int
 	summary  screen.Summary
@@ -96,13 +98,15 @@ func (h *Host) Compile(ctx context.Context, name string, wasm []byte, limits Lim
 			return nil, loadFault(name, err)
 		}
 		if mine {
-			e.module, e.err = h.compile(ctx, key, wasm, limits)
+			if e.module, e.err = h.compile(ctx, key, wasm, limits); e.err == nil {
+				e.module.entry = e
+			}
 			h.compiled(key, e)
 		}
 		select {
 		case <-e.done:
 		case <-ctx.Done():
-			return nil, loadFault(name, ctx.Err())
+			return nil, loadFault(name, errors.Join(ctx.Err(), h.release(context.WithoutCancel(ctx), key, e)))
 		}
 		switch {
 		case e.err == nil:
@@ -122,9 +126,10 @@ func (h *Host) entry(key moduleKey) (e *moduleEntry, mine bool, err error) {
 		return nil, false, ErrClosed
 	}
 	if e := h.modules[key]; e != nil {
+		e.holders++
 		return e, false, nil
 	}
-	e = &moduleEntry{done: make(chan struct{})}
+	e = &moduleEntry{done: make(chan struct{}), holders: 1}
 	h.modules[key] = e
 	h.compiling.Add(1)
 	return e, true, nil
@@ -139,6 +144,30 @@ func (h *Host) compiled(key moduleKey, e *moduleEntry) {
 	}
 	close(e.done)
 	h.compiling.Done()
+}
+
+// Release gives back what one call of [Host.Compile] or [Host.CompileFile] returned. Once everybody who compiled the same bytes
+// has done so, the machine code is freed, and the host compiles those bytes anew when they come again. The guests made of it must be
+// closed by then, and nothing may be made of it afterwards. What [Module.WithSource] returned stands for the module that it was
+// made of: one of the two is to be given back. After [Host.Close] it does nothing.
+func (m *Module) Release(ctx context.Context) error { return m.host.release(ctx, m.key, m.entry) }
+
+func (h *Host) release(ctx context.Context, key moduleKey, e *moduleEntry) error {
+	h.mu.Lock()
+	if h.modules[key] != e || h.closed { // it failed to compile and is forgotten, or all is freed together
+		h.mu.Unlock()
+		return nil
+	}
+	e.holders--
+	last := e.holders == 0
+	if last {
+		delete(h.modules, key)
+	}
+	h.mu.Unlock()
+	if !last {
+		return nil
+	}
+	return e.module.compiled.Close(ctx) // it is there: who compiles it holds it until then
 }
 
 func (h *Host) compile(ctx context.Context, key moduleKey, wasm []byte, limits Limits) (*Module, error) {
