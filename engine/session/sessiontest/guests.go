@@ -79,7 +79,6 @@ func (g *Guests) Prepare(ctx context.Context) error {
 // to understand it.
 type guestHandler struct {
 	engine.Extension
-	store *reports
 	name  string
 	event wire.Event
 }
@@ -107,15 +106,56 @@ func (g *Guests) open(w *World, x *ExtensionDef, def *HandlerDef) (*guestHandler
 	if err != nil {
 		return nil, fmt.Errorf("extension %s: %w", x.Name, err)
 	}
-	return &guestHandler{Extension: probe.Extension(), store: store, name: native.name, event: native.event}, nil
+	return &guestHandler{Extension: probe.Extension(), name: native.name, event: native.event}, nil
 }
 
 // declared is a guest as an extension of a set.
 func (g *Guests) declared(w *World, name string, settings Object, store *reports) (engine.Config, *set.Extension) {
-	return engine.Config{Host: g.Host, CWD: w.cwd(), Store: func(string) wasmhost.Store { return store }}, &set.Extension{
-		Name: name, Module: g.Module, Config: agentcoretest.Encode(settings), Grant: set.Grant{KV: true},
+	cfg := engine.Config{
+		Host: g.Host, CWD: w.cwd(), Mode: wire.ModeText, Store: func(string) wasmhost.Store { return store },
+		Session: func() wasmhost.Session { return w.session().ForGuests() },
+	}
+	if w.in.UI != nil {
+		cfg.UI = person{w}
+	}
+	return cfg, &set.Extension{
+		Name: name, Module: g.Module, Config: agentcoretest.Encode(settings),
+		Grant:  set.Grant{KV: true, UI: true, Session: []string{"read", "append", "send", "control"}},
 		Limits: set.Limits{Timeout: guestTimeout, ToolTimeout: guestTimeout, LoadTimeout: guestTimeout, Quarantine: guestQuarantine},
 	}
+}
+
+// person is the scripted person whom guests ask.
+type person struct{ world *World }
+
+func (p person) Confirm(ctx context.Context, _, title, message string) (bool, error) {
+	answer, err := p.world.dialog(ctx, "confirm", []any{title, message})
+	return answer == true, err
+}
+
+func (p person) Select(ctx context.Context, _, title string, options []string) (string, bool, error) {
+	return p.text(ctx, "select", title, list(options))
+}
+
+func (p person) Input(ctx context.Context, _, title, placeholder string) (string, bool, error) {
+	if placeholder == "" {
+		return p.text(ctx, "input", title)
+	}
+	return p.text(ctx, "input", title, placeholder)
+}
+
+func (p person) text(ctx context.Context, method string, args ...any) (string, bool, error) {
+	answer, err := p.world.dialog(ctx, method, args)
+	text, ok := answer.(string)
+	return text, ok, err
+}
+
+func (person) Notify(context.Context, string, string, string) error {
+	return errors.New("no scenario in which a guest can notify")
+}
+
+func (person) Status(context.Context, string, string) error {
+	return errors.New("no scenario in which a guest shows a status")
 }
 
 // alone opens a guest in an engine of its own, of which nothing but a command or a tool is used.
@@ -141,9 +181,7 @@ func (g *Guests) command(w *World, x *ExtensionDef, def CommandDef) (commandFunc
 	}
 	run := e.Commands()[0].Run
 	return func(ctx context.Context, args string) error {
-		done := store.begin()
 		_, err := run(ctx, args)
-		done()
 		return thrownBy(err, 0, "")
 	}, nil
 }
@@ -165,9 +203,7 @@ func (g *Guests) tool(w *World, x *ExtensionDef, def *agentcoretest.ToolDef) (to
 		update := func(partial *agentcore.ToolResult) {
 			failed = errors.Join(failed, sc.Update(agentcoretest.Value(partial)))
 		}
-		done := store.begin()
 		result, err := execute(sc.Context, id, agentcoretest.Encode(call["args"]), update)
-		done()
 		if err = errors.Join(thrownBy(err, 0, ""), failed); err != nil {
 			return nil, err
 		}
@@ -219,9 +255,7 @@ func (h *guestHandler) Hook(event wire.Event) *wire.Hook {
 
 // Handle implements [engine.Extension].
 func (h *guestHandler) Handle(ctx context.Context, ev *engine.Event) (any, engine.Usage, error) {
-	done := h.store.begin()
 	result, usage, err := h.Extension.Handle(ctx, ev)
-	done()
 	return result, usage, thrownBy(err, ev.Kind, h.name)
 }
 

@@ -32,7 +32,8 @@ type handler struct {
 
 // result is how a handler ended.
 type result struct {
-	before, event object // the event as it came, and as the actions left it
+	before, event object     // the event as it came, and as the actions left it
+	context       weir.Value // that the event came with
 	assigned      map[string]bool
 	ended         bool // by the action "return"
 	returned      bool // a value
@@ -58,7 +59,7 @@ func (r *result) field(key string) (any, bool) {
 }
 
 // handle runs the declared handler on an event. Its error is what the handler threw.
-func handle(ev object) (*result, error) {
+func handle(ev object, context weir.Value) (*result, error) {
 	var h handler
 	if err := json.Unmarshal([]byte(weir.Config().JSON()), &h); err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func handle(ev object) (*result, error) {
 		}
 	}
 	before, _ := clone(ev).(object)
-	r := &result{before: before, event: ev, assigned: map[string]bool{}}
+	r := &result{before: before, event: ev, context: context, assigned: map[string]bool{}}
 	for i := range h.Rules {
 		m := &h.Rules[i].Match
 		if !where(ev, m.Where) {
@@ -99,13 +100,13 @@ func handle(ev object) (*result, error) {
 
 // command runs the declared actions of a command.
 func command(c *weir.CommandRun) (string, error) {
-	_, err := perform(object{"args": c.Args().Str()})
+	_, err := perform(object{"args": c.Args().Str()}, c.Context())
 	return "", err
 }
 
 // tool runs the declared actions of a tool.
 func tool(t *weir.ToolRun) (weir.ToolOutput, error) {
-	r, err := perform(object{"toolCallId": t.ID(), "args": decode(t.Args())})
+	r, err := perform(object{"toolCallId": t.ID(), "args": decode(t.Args())}, t.Context())
 	if err != nil {
 		return weir.ToolOutput{}, err
 	}
@@ -118,12 +119,12 @@ func tool(t *weir.ToolRun) (weir.ToolOutput, error) {
 }
 
 // perform runs the actions of the settings.
-func perform(event object) (*result, error) {
+func perform(event object, context weir.Value) (*result, error) {
 	var h handler
 	if err := json.Unmarshal([]byte(weir.Config().JSON()), &h); err != nil {
 		return nil, err
 	}
-	r := &result{event: event, assigned: map[string]bool{}}
+	r := &result{event: event, context: context, assigned: map[string]bool{}}
 	return r, r.run(h.Do)
 }
 
@@ -201,30 +202,7 @@ func (r *result) do(a object) error {
 		}
 		return put(r.event, word("path"), v)
 	}
-	return r.session(a)
-}
-
-// session has the host do what an extension may do to a session.
-func (r *result) session(a object) error {
-	name, _ := a["do"].(string)
-	if !strings.HasPrefix(name, "pi.") && !strings.HasPrefix(name, "ctx.") && !strings.HasPrefix(name, "abort") && name != "ui" {
-		return fmt.Errorf("a guest has no action %q", name)
-	}
-	_, started := a["as"]
-	_, callsBack := a["open"]
-	if started || callsBack || name == "pi.registerTool" {
-		return fmt.Errorf("a guest cannot do two things at once, nor hand out functions: %q", name)
-	}
-	v, err := r.eval(a)
-	if err != nil {
-		return err
-	}
-	err = weir.KVSet("session", string(encode(object{"action": v, "systemPrompt": r.event["systemPrompt"]})))
-	var refused *weir.HostError
-	if errors.As(err, &refused) {
-		return errors.New(strings.TrimPrefix(refused.Text, "set: "))
-	}
-	return err
+	return r.act(a)
 }
 
 // eval evaluates a value that may hold expressions: objects with one key that begins with "$".
@@ -307,7 +285,7 @@ func (r *result) expression(name string, arg any) (any, error) {
 	case "$filter":
 		return r.filter(fields)
 	case "$entry":
-		return object{name: arg}, nil // the ids of entries are known to the session
+		return entryID(arg)
 	}
 	return nil, fmt.Errorf("a guest has no expression %q", name)
 }

@@ -2,15 +2,15 @@
 // rules, each with a match and actions; or the actions of a command or a tool. It interprets them itself and answers as
 // any extension would; what a handler changed in place is part of the answer.
 //
-// All that it asks of the test goes through the capability kv: what it records, notes and waits for. The keys:
+// What it does to its session goes through the capability session, and its dialogs through ui, as any extension's. What it records,
+// notes and waits for is the test's, and goes through the capability kv. The keys:
 //
 //	set record EVENT   the event was delivered
 //	set note TEXT      the action "note"
 //	set open GATE      the action "open"
 //	get wait/GATE      the action "wait": answered when the gate is open
 //	get tick/MS        the action "tick": answered when everything else waits
-//	set session CALL   what an extension may do to its session: "pi.sendMessage", "ctx.get" and so on, with the
-//	                   arguments. An extension would use the capability session
+//	set trace RESULT   what came of a call of a capability
 //
 // The other keys hold what it must still know after a fault: how often a rule matched, and what deltas add to.
 package main
@@ -24,7 +24,9 @@ import (
 func init() {
 	weir.Describe(weir.Extension{
 		Name: "scenario", Version: "1.0.0", Description: "Does what a declared handler says.", Config: `{"type":"object"}`,
-		Capabilities: []weir.Capability{{Name: "kv", Reason: "to tell what happened, and to wait"}},
+		Capabilities: []weir.Capability{
+			{Name: "kv", Reason: "to tell what happened, and to wait"}, {Name: "session", Reason: "to do what the handler says"}, {Name: "ui", Reason: "to ask"},
+		},
 	})
 	weir.OnToolCall(toolCall)
 	weir.OnToolResult(toolResult)
@@ -45,7 +47,7 @@ func init() {
 func main() {}
 
 func toolCall(c *weir.ToolCall) weir.Decision {
-	r, err := handle(object{"type": "tool_call", "toolName": c.ToolName(), "toolCallId": c.ID(), "input": decode(c.Input())})
+	r, err := handle(object{"type": "tool_call", "toolName": c.ToolName(), "toolCallId": c.ID(), "input": decode(c.Input())}, c.Context())
 	if err != nil {
 		return weir.Fail(err.Error())
 	}
@@ -69,7 +71,7 @@ func toolResult(t *weir.ToolResult) weir.ToolResultEdit {
 			ev[key] = decode(v)
 		}
 	}
-	r, err := handle(ev)
+	r, err := handle(ev, t.Context())
 	if err != nil {
 		return weir.FailResult(err.Error())
 	}
@@ -98,7 +100,7 @@ func modelContext(c *weir.Context) error {
 	for i := range messages {
 		messages[i] = decode(c.Message(i))
 	}
-	r, err := handle(object{"type": "context", "messages": messages})
+	r, err := handle(object{"type": "context", "messages": messages}, c.Context())
 	if err != nil {
 		return err
 	}
@@ -117,7 +119,7 @@ func modelContext(c *weir.Context) error {
 func event(e *weir.Event) weir.Result {
 	ev, _ := decode(e.Value()).(object)
 	delete(ev, "context")
-	r, err := handle(ev)
+	r, err := handle(ev, e.Context())
 	if err != nil {
 		return weir.FailEvent(err.Error())
 	}
