@@ -44,7 +44,7 @@ type Question struct {
 // rewritten so far; the first block ends it; those that saw other arguments than will run are asked again; questions
 // are put to the person at the end. validate checks rewritten arguments against the tool's schema and returns them as
 // they will run; nil accepts any. A fault of an enforcing extension blocks. It never fails: when ctx ends, the call is
-// blocked.
+// blocked by nobody, with the reason "Operation aborted".
 func (e *Engine) ToolCall(ctx context.Context, ev wire.ToolCallEvent, validate func(json.RawMessage) (json.RawMessage, error)) Decision {
 	c := chain{engine: e, event: ev, decision: Decision{Input: ev.Input}, validate: validate, account: e.newAccount()}
 	for i := range e.handlers[wire.EventToolCall] {
@@ -143,6 +143,9 @@ func (c *chain) ask(ctx context.Context, l *link, round int) (blocked bool) {
 	switch {
 	case l.handler.monitor:
 		return false
+	case err != nil && interrupted(ctx, err):
+		c.block("", textAborted, false)
+		return true
 	case err != nil:
 		reason := err.Error() + "; the call was blocked"
 		if c.engine.cfg.Trusting {
@@ -179,6 +182,14 @@ func (c *chain) ask(ctx context.Context, l *link, round int) (blocked bool) {
 		}
 	}
 	return false
+}
+
+// textAborted is what the model reads of a call that was not run because the run was cancelled (NOTES section 4).
+const textAborted = "Operation aborted"
+
+// interrupted says whether an extension failed because ctx ended, which is no opinion of it.
+func interrupted(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
 }
 
 func (c *chain) block(by, reason string, terminate bool) {

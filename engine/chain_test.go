@@ -52,6 +52,34 @@ func TestToolCallFaultBlocksAndNamesExtensionAndFault(t *testing.T) {
 	}
 }
 
+// TestToolCallOfACancelledRun: what an extension was doing when the run ended is no reason; what it failed with itself is.
+func TestToolCallOfACancelledRun(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	enough := errors.New("enough")
+	var failure error
+	interrupted := gate("interrupted", func(string) (*wire.ToolCallResult, error) {
+		cancel(enough)
+		return nil, failure
+	})
+	for _, trusting := range []bool{false, true} {
+		e := open(t, engine.Config{Trusting: trusting}, interrupted, allow("after"))
+		for _, failure = range []error{fmt.Errorf("deadline: %w", context.Canceled), fmt.Errorf("deadline: %w", enough)} {
+			want := engine.Decision{Block: true, Reason: "Operation aborted", Input: json.RawMessage(`{}`)}
+			if diff := cmp.Diff(want, e.ToolCall(ctx, call(`{}`), nil)); diff != "" {
+				t.Error(diff)
+			}
+		}
+		failure = errors.New("broken")
+		if d := e.ToolCall(ctx, call(`{}`), nil); !d.Block || d.By != "interrupted" || !strings.HasPrefix(d.Reason, "broken") {
+			t.Errorf("a failure of its own: %+v", d)
+		}
+		failure = context.Canceled
+		if d := e.ToolCall(t.Context(), call(`{}`), nil); d.By != "interrupted" {
+			t.Errorf("in a run that goes on: %+v", d)
+		}
+	}
+}
+
 func TestToolCallRewriteIsSeenByAllAndRuns(t *testing.T) {
 	before, after := allow("before"), allow("after")
 	e := open(t, engine.Config{}, before, rewriter("rewriter", `{"a":1}`, `{"a":2}`), after)
