@@ -154,6 +154,9 @@ void judgeGit(Shell &outer, Command &c) {
     if (opt(0, "amend")) w.find(Family::Outward, Level::Doubt, "rewrites the last commit");
   } else if (anyOf(sub, "cherry-pick am merge revert")) {
     if (opt(0, "abort")) return;
+  } else if (anyOf(sub, "add stage")) {
+    for (Str o : ops)
+      if (isSecretPath(sh, o)) w.find(Family::Secrets, opt('f', "force") ? Level::Sure : Level::Doubt, "puts secrets into the repository");
   } else if (eq(sub, "remote")) {
     if (word(x.argv, "remove rm set-url rename prune")) w.find(Family::Outward, Level::Doubt, "changes the remotes");
   } else if (eq(sub, "config")) {
@@ -171,6 +174,7 @@ void judgeGit(Shell &outer, Command &c) {
     if (anyGlob(k, kRunsKeys)) {
       bool editor = anyGlob(k, "core.editor core.pager pager.* sequence.editor credential.helper") && !has(value, '/') && value.p[0] != '!';
       bool plainAlias = anyGlob(k, "alias.*") && value.p[0] != '!';
+      if (anyGlob(k, "credential*.helper") && anyGlob(value, "store*")) w.find(Family::Secrets, Level::Doubt, "keeps passwords in plain text from now on");
       if (!editor && !plainAlias) w.find(Family::Persistence, Level::Sure, "makes git run something from now on");
       setting(sh, key, value);
     } else if (global && !anyGlob(k, "user.* color.* init.defaultbranch pull.* push.default push.autosetupremote core.autocrlf core.quotepath safe.directory advice.*")) {

@@ -183,8 +183,9 @@ void Shell::redirects(Node *n, Str *input, bool *hasInput, bool *toFile, Str *ou
       if (target.n >= 5 && starts(target, "/dev/fd/")) *toFile = false;
       if (anyOf(target, "/dev/stdout /dev/tty /dev/stderr")) *toFile = false;
     }
-    bool empty = !n->words.n || (n->words.n == 1 && n->kids.n == 0 && n->words[0]->parts.n == 1 &&
-                                 anyOf(n->words[0]->parts[0].text, ": true"));
+    auto literal = [&](uint32_t i) { return n->words[i]->parts.n == 1 ? n->words[i]->parts[0].text : WEIR_S(n->words[i]->parts.n ? "?" : ""); };
+    bool empty = !n->words.n || (n->words.n == 1 && n->kids.n == 0 && anyOf(literal(0), ": true echo")) ||
+                 (n->words.n == 2 && n->kids.n == 0 && anyOf(literal(0), "echo printf") && (eq(literal(1), "-n") || !literal(1).n));
     judgeWrite(*this, target, !append, empty && !append);
   }
 }
@@ -226,7 +227,8 @@ Str Shell::runSimple(Node *n, Str input, bool hasInput) {
       v = t.add(lookup(a.name) ? value(a.name) : WEIR_S("")).add(v).str();
     }
     set(a.name, v);
-    if (anyOf(a.name, "PROMPT_COMMAND BASH_ENV ENV") && v.n) runText(v, WEIR_S(""), false);
+    Text assignment;
+    judgeAssignment(*this, assignment.add(a.name).add('=').add(v).str());
   }
   Str out = WEIR_S("");
   if (c.argv.n) {
@@ -294,6 +296,7 @@ Str Shell::runCommand(Command &c) {
     return out;
   }
   Str out = WEIR_S("");
+  for (Str e : c.env) judgeAssignment(*this, e);
   if (builtin(c, &out) || wrapper(c, &out)) return out;
   judge(*this, c);
   return output(c);

@@ -31,6 +31,12 @@ struct Written {
   Str text{};
 };
 
+// A folder of the machine that a container sees under another name.
+struct Mount {
+  Str outside{}, inside{};
+  struct World *world = nullptr; // of the shell outside
+};
+
 // Shared by a shell and its subshells.
 struct World {
   Str workspace{}, home{}, user{};
@@ -63,6 +69,7 @@ struct Shell {
   Str in{};      // what read gets
   bool piped = false;
   bool container = false; // inside a container: paths are not ours
+  Vec<Mount> mounts;      // but for these
   bool background = false;
   int depth = 0;
 
@@ -92,6 +99,7 @@ struct Shell {
 
 // rules.cpp
 void judge(Shell &sh, Command &c);
+void judgeAssignment(Shell &sh, Str assignment); // NAME=value in the environment of a command
 void judgeWrite(Shell &sh, Str path, bool truncates, bool empty);
 void judgeRead(Shell &sh, Str path);
 void judgeCode(Shell &sh, Command &c, Str code);       // python -c, node -e …

@@ -278,6 +278,15 @@ Str Shell::output(Command &c) {
         if (ops[0].p[i] != '^' && ops[0].p[i] != '$' && ops[0].p[i] != '\\') name.add(ops[0].p[i]);
       if (ops.n && !option(c, 'v', "invert-match") && isSecretPath(*this, name.str())) return name.str();
     }
+    // Names of files, and not what is in them.
+    if (anyOf(n, "grep egrep fgrep rg ag") && !c.piped && (option(c, 'l', "files-with-matches") || option(c, 'L', "files-without-match") || option(c, 0, "files"))) {
+      Vec<Str> ops;
+      operands(c, &ops, "-e -f -m -A -B -C -g --glob -t --type --include --exclude --exclude-dir");
+      Text t;
+      for (uint32_t i = option(c, 0, "files") ? 0 : 1; i < ops.n; i++) t.add(ops[i]).add('/').add(kFiles).add('/').add(kUnknown).add('\n');
+      if (!t.b.n) t.add(kFiles).add('/').add(kUnknown).add('\n');
+      return t.str();
+    }
     // A filter may change known text: keep its marks, and let plain selections pass.
     if (anyOf(n, "grep egrep fgrep rg ag")) return s;
     Text t;
@@ -317,6 +326,7 @@ Str Shell::output(Command &c) {
     Vec<Str> ops;
     operands(c, &ops);
     if (!ops.n) return WEIR_S("\x01");
+    if (eq(n, "which") && eq(ops[0], "weir")) return WEIR_S("/usr/local/bin/weir");
     return eq(n, "which") ? ops[0] : resolve(ops[0]);
   }
   if (eq(n, "dirname") && c.argv.n > 1) {

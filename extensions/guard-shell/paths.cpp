@@ -40,7 +40,7 @@ Str parent(Str p) {
 const char kRebuildable[] =
     "node_modules node_modules.* dist dist-* build build-* _build out target coverage tmp temp .tmp .temp .cache *cache *cache* .next .nuxt .output .svelte-kit "
     ".turbo .parcel-cache .vite .astro .docusaurus .angular .expo .webpack __pycache__ *.egg-info *.dist-info .pytest_cache .mypy_cache .ruff_cache .tox .nox "
-    ".venv venv env htmlcov .nyc_output test-results playwright-report storybook-static site _site public_html-old obj bin Debug Release .gradle .terraform "
+    ".venv venv env vendor .vscode-test htmlcov .nyc_output test-results playwright-report storybook-static site _site public_html-old obj bin Debug Release .gradle .terraform "
     "DerivedData Pods vendor-* .dart_tool .eggs cmake-build-* CMakeFiles CMakeCache.txt bazel-* .bazel zig-out zig-cache .zig-cache elm-stuff deps-build "
     "generated gen logs log *.log *.bak *.old *.orig *.rej *.tmp *.swp *~ *.pyc *.pyo *.o *.a *.so *.class *.d *.gcda *.gcno *.profraw *.prof *.out *.test *.pid "
     "*.tsbuildinfo .eslintcache .DS_Store Thumbs.db *.map *.min.js .sass-cache .serverless .aws-sam cdk.out *.tgz *.tar.gz *.zip *.whl "
@@ -71,7 +71,7 @@ Where locate(Shell &sh, Str raw) {
     return r.place = harmless ? Place::Null : Place::Device, r;
   }
   if (hasPart(p, ".git")) return r.place = Place::GitDir, r;
-  if (hasPart(p, ".weir") || starts(p, "/etc/weir") || (hasPart(p, "weir") && hasPart(p, ".config")) ||
+  if (hasPart(p, ".weir") || ends(p, "/bin/weir") || starts(p, "/etc/weir") || (hasPart(p, "weir") && hasPart(p, ".config")) ||
       (indexOf(p, WEIR_S("/extensions/dist")) != static_cast<size_t>(-1)))
     return r.place = Place::Guard, r;
   if (is(w.home)) return r.place = Place::Home, r;
@@ -130,8 +130,22 @@ void judgeRemoval(Shell &sh, Str path, bool recursive) {
   path = without(path, kUnset);
   bool files = has(path, kFiles); // many files, whatever their number
   if (path.p[0] != '/' && isMark(path.p[0]) && path.p[0] != kFiles && !isGlob(path.p[0])) {
-    if (recursive && !hasMark(path, kContent)) doubt("deletes recursively what is not known before it runs");
+    if (recursive) doubt("deletes recursively what is not known before it runs");
     return;
+  }
+  if (sh.container) { // a folder of this machine that is mounted there is this machine's
+    Str inside = sh.resolve(path);
+    for (Mount &m : sh.mounts) {
+      if (!below(inside, m.inside)) continue;
+      Text t;
+      t.add(m.outside).add(::sub(inside, m.inside.n, inside.n));
+      Shell host = sh.fork();
+      host.container = false;
+      host.mounts = {};
+      host.w = m.world;
+      host.cwd = m.world->workspace;
+      return judgeRemoval(host, t.str(), recursive);
+    }
   }
   Where at = locate(sh, path);
   if (sh.container) {
@@ -202,6 +216,7 @@ bool isSecretPath(Shell &sh, Str raw) {
   };
   if (could(".env")) return true;
   if (starts(name, ".env.") || ends(name, ".env")) {
+    if (hasPart(p, "testdata") || hasPart(p, "fixtures") || hasPart(p, "__fixtures__")) return false;
     return !anyGlob(name, "*.example *.sample *.template *.dist *.defaults *.schema example.env sample.env *example* *sample*");
   }
   if (anyGlob(name, "id_rsa id_dsa id_ecdsa id_ed25519 id_*_sk *.pem *.key *.p12 *.pfx *.jks *.keystore *.ppk *.kdbx .netrc _netrc .pgpass .git-credentials "
@@ -261,6 +276,8 @@ void judgeWrite(Shell &sh, Str path, bool truncates, bool empty) {
   }
   if (truncates && empty && isSecretPath(sh, p)) return w.find(Family::Overwrite, Level::Sure, "empties a file that holds secrets");
   if (own && truncates && empty) return w.find(Family::Overwrite, Level::Sure, "empties a file in the home folder");
+  if (truncates && empty && at.contents && (at.place == Place::Workspace || at.place == Place::Inside) && !rebuildable(sh, at.rel))
+    return w.find(Family::Overwrite, Level::Sure, "empties many files");
   if (at.place == Place::Inside && truncates && empty && !rebuildable(sh, at.rel)) {
     for (Written &x : w.written)
       if (weir_same(x.path, p)) return;

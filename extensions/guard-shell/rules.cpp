@@ -17,6 +17,7 @@ const Line kLines[] = {
                          "mdadm|partprobe|nvme|fsck|fsck.*|e2fsck|resize2fs|tune2fs|fstrim|losetup !-l !--list !-V !--version !--help !list !status !smart-log", "works on a disk or file system"},
     {Family::Disk, Sure, "cryptsetup luksFormat|erase|luksErase|reencrypt|luksKillSlot|luksRemoveKey", "destroys an encrypted volume"},
     {Family::Disk, Sure, "diskutil erase*|partitionDisk|reformat|zeroDisk|secureErase|apfs", "erases a disk"},
+    {Family::Disk, Sure, "fastboot|heimdall|esptool|esptool.py|avrdude|dfu-util erase|flash|flash:*|flashall|format|format:*|-w|--flash|erase_flash|write_flash|oem|-D|-U", "overwrites the memory of a device"},
     // system
     {Family::System, Sure, "shutdown|reboot|halt|poweroff|telinit|init|kexec", "shuts the machine down"},
     {Family::System, Sure, "systemctl ^poweroff|reboot|halt|kexec|suspend|hibernate|rescue|emergency|isolate|mask", "changes the state of the machine"},
@@ -34,10 +35,13 @@ const Line kLines[] = {
     {Family::System, Sure, "apt|apt-get|aptitude|dpkg|yum|dnf|zypper|pacman|apk|rpm|snap|flatpak|brew|port remove|purge|autoremove|erase|-r|-P|-R|-Rns|-Rs|-e|uninstall|del|dist-upgrade|full-upgrade !--dry-run !-s !--simulate",
      "removes packages of the system"},
     {Family::Privilege, Sure, "apt|apt-get|aptitude|yum|dnf|zypper|pacman|apk|snap|rpm|dpkg ^install|upgrade|update|dist-upgrade|add|-S|-Sy|-Syu|-i|-U !--dry-run !--simulate", "installs packages of the system"},
+    {Family::Privilege, Sure, "machinectl ^shell|login", "enters a machine"},
     {Family::System, Sure, "deluser|userdel|groupdel|useradd|adduser|groupadd|passwd|chpasswd|chsh|chfn|vipw", "changes users"},
+    {Family::Permissions, Doubt, "chattr +i|-i|+a|-a|+ia|-ia", "changes rights"},
     {Family::Permissions, Sure, "usermod|gpasswd|visudo|setcap|setfacl|newgrp|setenforce|aa-disable", "changes rights"},
     {Family::System, Sure, "timedatectl|hostnamectl|localectl set-*", "changes machine settings"},
     {Family::System, Sure, "pip|pip3|python -m|install --break-system-packages", "changes the system's own packages"},
+    {Family::RemoteCode, Doubt, "npm|pnpm|yarn|bun|pip|pip3|poetry|gem|cargo ^config|source|sources set|add|-a|--add|repositories.* registry|global.index-url|*:registry|registry=*|npmRegistryServer|http*", "changes where packages come from"},
     {Family::System, Sure, "date -s|--set|--set=*", "sets the clock"},
     {Family::System, Sure, "history -c|-w", "erases the shell's history"},
     {Family::System, Sure, "journalctl --vacuum*|--rotate", "erases logs"},
@@ -54,7 +58,8 @@ const Line kLines[] = {
     {Family::Containers, Sure, "docker|podman|nerdctl ^system|container|image|network|builder|buildx prune", "deletes what containers left"},
     {Family::Containers, Sure, "docker|podman|nerdctl ^compose|*-compose down -v|--volumes|--rmi*", "deletes volumes"},
     {Family::Containers, Sure, "docker-compose|podman-compose down -v|--volumes|--rmi*", "deletes volumes"},
-    {Family::Containers, Sure, "docker|podman|nerdctl ^rm|rmi|kill|container -f|--force|-fv|-vf|-rf", "kills containers"},
+    {Family::Containers, Sure, "docker|podman|nerdctl ^rm|rmi|kill|container -f|--force|-fv|-vf|-rf|-af|-fa|-fl|-lf|-afv|-fva", "kills containers"},
+    {Family::Containers, Sure, "docker|podman|nerdctl ^compose rm|kill -f|--force|-v|--volumes|-fv|-vf|-fs|-sf|-fsv|-fvs|-svf|-sfv", "kills containers"},
     {Family::Containers, Sure, "docker|podman|nerdctl ^rm|rmi|kill|stop *\x0f*|*\x01*", "removes containers by the dozen"},
     {Family::Containers, Sure, "docker|podman|nerdctl ^rm -v|--volumes", "deletes volumes"},
     {Family::Containers, Sure, "docker|podman|nerdctl ^swarm|stack|node|service|secret|config leave|rm", "takes a service down"},
@@ -101,11 +106,17 @@ const Line kLines[] = {
     {Family::Database, Sure, "rails|rake|bin/rails|bin/rake db:drop|db:reset|db:purge|db:drop:*|db:schema:load|db:migrate:reset|db:truncate_all|db:setup", "resets a database"},
     {Family::Database, Sure, "artisan|manage.py|console|mix|flask|alembic migrate:fresh|migrate:reset|migrate:refresh|migrate:rollback|db:wipe|flush|reset_db|sqlflush|ecto.drop|ecto.reset|ecto.rollback|doctrine:*:drop|downgrade", "resets a database"},
     {Family::Database, Sure, "php|python|python3 *artisan|*manage.py|*console migrate:fresh|migrate:reset|migrate:refresh|migrate:rollback|db:wipe|flush|reset_db|sqlflush|doctrine:*:drop|doctrine:schema:drop", "resets a database"},
+    {Family::Database, Sure, "php|python|python3|manage.py *manage.py|migrate migrate|* zero", "resets a database"},
+    {Family::Database, Doubt, "psql|mysql|mariadb|sqlite3|sqlcmd|sqlplus|usql *drop*.sql|*wipe*.sql|*purge*.sql|*truncate*.sql|*destroy*.sql|*nuke*.sql|*delete_all*.sql|*delete-all*.sql", "runs SQL that may delete"},
     {Family::Database, Sure, "pg_restore -c|--clean|-C", "overwrites a database"},
     {Family::Database, Sure, "mongorestore --drop", "overwrites a database"},
     {Family::Database, Sure, "etcdctl del|snapshot|member --prefix|restore|remove", "deletes keys"},
     {Family::Database, Sure, "influx|cqlsh|couchbase-cli|curator delete|drop|bucket-delete|bucket-flush", "deletes data"},
     {Family::Database, Doubt, "supabase db reset|push", "resets a database"},
+    // what an agent may do
+    {Family::Guard, Sure, "claude --dangerously-skip-permissions|--allow-dangerously-skip-permissions|bypassPermissions|--permission-mode=bypassPermissions", "starts an agent that nothing holds"},
+    {Family::Guard, Sure, "codex --dangerously-bypass-approvals-and-sandbox|--yolo|danger-full-access|--sandbox=danger-full-access", "starts an agent that nothing holds"},
+    {Family::Guard, Sure, "gemini|qwen|crush|copilot|cursor-agent|opencode|amp --yolo|-y|--approval-mode=yolo|--allow-all-tools|--force|--dangerously-allow-all", "starts an agent that nothing holds"},
     // publishing
     {Family::Outward, Sure, "npm|pnpm|yarn|bun ^publish|unpublish|deprecate|owner|access|dist-tag !--dry-run !ls", "publishes a package"},
     {Family::Outward, Sure, "cargo ^publish|yank|owner !--dry-run !-n", "publishes a package"},
@@ -113,7 +124,9 @@ const Line kLines[] = {
     {Family::Outward, Sure, "mvn|gradle|gradlew|./gradlew|sbt deploy|publish|release:*|publishToMavenCentral|publishSigned", "publishes"},
     {Family::Outward, Sure, "gh ^pr merge|close|review", "changes a pull request"},
     {Family::Outward, Sure, "gh ^pr|issue|release|gist|workflow|run|repo create|close|comment|edit|run|rerun|cancel|reopen|transfer|fork|lock|pin", "acts on the forge"},
+    {Family::Outward, Sure, "gh ^secret|variable|ssh-key|gpg-key|deploy-key|ruleset set|add|create|import", "changes what the forge trusts"},
     {Family::Outward, Sure, "gh ^auth login|logout|refresh|setup-git", "changes the login"},
+    {Family::Outward, Sure, "ngrok|lt|localtunnel|cloudflared|bore|zrok|tailscale|serveo|localhost.run|frpc|expose http|tcp|tls|--port|-p|tunnel|local|funnel|serve|share|start|-c !list !--help !login", "opens the machine to the network"},
     {Family::Outward, Doubt, "ssh|mosh *", "works on another machine"},
     {Family::Outward, Sure, "mail|mailx|sendmail|mutt|msmtp|swaks *", "sends mail"},
     {Family::Outward, Sure, "vercel|netlify|firebase|wrangler|fly|flyctl|heroku|railway|surge|now|serverless|sls|sam|amplify|eb|gcloud|kamal|cap|dokku|ansible-playbook deploy|publish|--prod|--production|*.yml|*.yaml !--dry-run !--check !--help !--syntax-check !--list-tasks !--list-hosts", "deploys"},
@@ -129,7 +142,7 @@ const Line kLines[] = {
     {Family::Secrets, Sure, "gcloud secrets versions access", "reads secrets"},
     {Family::Secrets, Sure, "az keyvault|account secret|key|get-access-token|certificate show|download|get-access-token", "reads secrets"},
     {Family::Secrets, Sure, "az account get-access-token", "reads a token"},
-    {Family::Secrets, Sure, "kubectl|oc|k ^get|describe secret|secrets|secret/*|secrets/* !-o=name", "reads secrets"},
+    {Family::Secrets, Sure, "kubectl|oc|k ^get|describe secret|secrets|secret/*|secrets/* !-o=name !name !-oname", "reads secrets"},
     {Family::Secrets, Sure, "kubectl|oc|k ^config view --raw", "reads secrets"},
     {Family::Secrets, Sure, "security dump-keychain|find-*-password|export", "reads the keychain"},
     {Family::Secrets, Sure, "secret-tool lookup|search", "reads the keyring"},
@@ -272,6 +285,8 @@ void kill(Shell &sh, Command &c) {
     if (hasMark(a, kParent)) sh.w->find(Family::Guard, Level::Sure, "stops the agent or its guard");
     one |= eq(a, "1") || (eq(a, "-1") && (i > 1 || c.argv.n == 2));
   }
+  for (Str o : ops)
+    if (eq(c.name, "kill") && eq(o, "0") && !anyArg(c, "-l -L --list")) sh.w->find(Family::System, Level::Doubt, "stops every process of the session");
   if (eq(c.name, "kill") && one && !option(c, 'l', nullptr)) sh.w->find(Family::System, Level::Sure, "stops every process");
   if (anyOf(c.name, "pkill killall killall5 skill slay xkill")) {
     if (eq(c.name, "killall5") || option(c, 'u', "euid") || option(c, 'u', "user") || option(c, 'U', nullptr))
@@ -291,6 +306,10 @@ void disks(Shell &sh, Command &c) {
         Str to = ::sub(a, 3, a.n);
         bool zero = anyArg(c, "if=/dev/zero if=/dev/urandom if=/dev/random if=/dev/null");
         judgeWrite(sh, to, true, zero);
+      }
+      if (anyOf(a, "if=/dev/zero if=/dev/urandom if=/dev/random") && !anyArg(c, "count=*")) {
+        for (Str b : c.argv)
+          if (starts(b, "of=") && locate(sh, ::sub(b, 3, b.n)).place != Place::Null) sh.w->find(Family::Resource, Level::Doubt, "writes without end");
       }
       if (starts(a, "if=")) {
         Str from = ::sub(a, 3, a.n);
@@ -315,8 +334,9 @@ void writes(Shell &sh, Command &c) {
   Vec<Str> ops;
   if (eq(n, "tee") || eq(n, "sponge")) {
     operands(c, &ops);
+    bool append = option(c, 'a', "append");
     for (Str o : ops) {
-      judgeWrite(sh, o, !option(c, 'a', "append"), false);
+      judgeWrite(sh, o, !append, !append && c.piped && !c.in.n);
       sh.w->written.push(Written{sh.resolve(o), c.in});
     }
     return;
@@ -338,11 +358,14 @@ void writes(Shell &sh, Command &c) {
     }
     bool remote = anyOf(n, "rsync scp") && has(to, ':');
     bool move = anyOf(n, "mv gmv");
+    bool out = to.n && locate(sh, to).place != Place::Inside && locate(sh, to).place != Place::Workspace;
     bool zero = false;
     for (uint32_t i = 0; i < from; i++) {
       Where at = locate(sh, ops[i]);
       zero |= anyOf(ops[i], "/dev/zero /dev/null /dev/urandom /dev/random");
       bool secret = isSecretPath(sh, ops[i]);
+      if (move && out && (secret || (at.place == Place::InHome && anyGlob(at.path, "*/.ssh *.gnupg */.aws */.kube */.docker"))))
+        sh.w->find(Family::Secrets, Level::Sure, "moves secrets away");
       if (secret && !move && !remote) sh.w->find(Family::Secrets, Level::Sure, "copies or links a file that holds secrets");
       if (secret && remote) sh.w->find(Family::Exfiltration, Level::Sure, "sends secrets to another machine");
       if (move) {
@@ -448,6 +471,20 @@ void reads(Shell &sh, Command &c) {
   }
   for (uint32_t i = skip; i < ops.n; i++) judgeRead(sh, ops[i]);
   // grep -r X . walks over .env as well, but prints only what matches: judged by the pattern.
+}
+
+// A search through the person's own folders for what looks like a credential.
+void searches(Shell &sh, Command &c) {
+  bool wanted = false, outside = false;
+  for (uint32_t i = 1; i < c.argv.n; i++) {
+    Str a = c.argv[i];
+    static const char *const words[] = {"password", "passwd", "secret", "token", "api_key", "apikey", "api-key", "private key", "begin rsa", "begin openssh", "credential", "akia", "ghp_"};
+    for (const char *word : words)
+      wanted |= containsFold(a, word);
+    Place p = a.n && a.p[0] != '-' ? locate(sh, a).place : Place::Unknown;
+    outside |= (p == Place::Home || p == Place::InHome || p == Place::Root || p == Place::Above || p == Place::System) && has(a, '/') + has(a, '~') > 0;
+  }
+  if (wanted && outside) sh.w->find(Family::Secrets, Level::Sure, "searches for secrets outside the workspace");
 }
 
 void network(Shell &sh, Command &c) {
@@ -606,6 +643,7 @@ void databases(Shell &sh, Command &c) {
     }
     sql(sh, t);
   };
+  if (anyArg(c, ":memory: test test_* *_test test.db *_test.db test*.sqlite* *?dbname=test*")) return; // a database for tests
   for (uint32_t i = 1; i < c.argv.n; i++) {
     Str a = c.argv[i];
     if (starts(a, "-c") && a.n > 2 && !starts(a, "--")) a = ::sub(a, 2, a.n);
@@ -627,6 +665,7 @@ void containers(Shell &sh, Command &c) {
   if (i >= c.argv.n || !anyOf(c.argv[i], "run exec create")) return;
   bool run = !eq(c.argv[i], "exec");
   bool open = false;
+  Vec<Mount> mounts;
   for (i++; i < c.argv.n && c.argv[i].n > 1 && c.argv[i].p[0] == '-'; i++) {
     Str a = c.argv[i];
     bool mount = anyOf(a, "-v --volume --mount") || starts(a, "-v") || starts(a, "--volume=") || starts(a, "--mount=");
@@ -640,6 +679,13 @@ void containers(Shell &sh, Command &c) {
       size_t e = 0;
       while (e < v.n && v.p[e] != ':' && v.p[e] != ',') e++;
       Str host = ::sub(v, 0, e);
+      size_t d = e + 1;
+      while (d < v.n && v.p[d] != ':' && v.p[d] != ',') d++;
+      Str to = e < v.n ? ::sub(v, e + 1, d) : Str{nullptr, 0};
+      static const char *const keys[] = {"dst=", "target=", "destination="};
+      for (const char *key : keys)
+        if (starts(to, key)) to = ::sub(to, S(key).n, to.n);
+      if (host.n && to.n && (host.p[0] == '/' || host.p[0] == '.' || host.p[0] == '~')) mounts.push(Mount{sh.resolve(host), to, sh.w});
       if (host.n && (host.p[0] == '/' || host.p[0] == '.' || host.p[0] == '~')) {
         Where at = locate(sh, host);
         if (ends(host, "docker.sock") || at.place == Place::Root || at.place == Place::Home || at.place == Place::System || at.place == Place::Above ||
@@ -655,7 +701,10 @@ void containers(Shell &sh, Command &c) {
   }
   Shell sub = sh.fork();
   sub.container = true;
+  sub.mounts = mounts;
   sub.cwd = WEIR_S("/work");
+  for (uint32_t k = 1; k + 1 < c.argv.n; k++)
+    if (anyOf(c.argv[k], "-w --workdir")) sub.cwd = c.argv[k + 1];
   Command x;
   for (uint32_t k = i + 1; k < c.argv.n; k++) x.argv.push(c.argv[k]);
   x.in = c.in;
@@ -739,6 +788,20 @@ void archives(Shell &sh, Command &c) {
       t.add(c.argv[i + 1]).add("/x");
       judgeWrite(sh, t.str(), true, false);
     }
+  for (uint32_t i = 1; i < c.argv.n; i++) { // what the archiver is to run
+    Str a = c.argv[i];
+    size_t e = indexOf(a, WEIR_S("="));
+    if (starts(a, "--checkpoint-action=exec=")) sh.runText(::sub(a, 25, a.n), WEIR_S(""), false);
+    else if (e != static_cast<size_t>(-1) && anyGlob(a, "--to-command=* --use-compress-program=* --unzip-command=* --new-volume-script=* --info-script=*")) sh.runText(::sub(a, e + 1, a.n), WEIR_S(""), false);
+    else if (i + 1 < c.argv.n && anyOf(a, "-I -TT --unzip-command --to-command --use-compress-program --new-volume-script -F")) sh.runText(c.argv[i + 1], WEIR_S(""), false);
+  }
+  if (anyOf(c.name, "tar bsdtar unzip cpio") && hasMark(c.in, kNet)) { // what came from the network lies in that folder now
+    Text t;
+    Str to = sh.cwd;
+    for (uint32_t i = 1; i + 1 < c.argv.n; i++)
+      if (anyOf(c.argv[i], "-C -d --directory")) to = c.argv[i + 1];
+    sh.w->written.push(Written{t.add(sh.resolve(to)).add("/\x0f").str(), c.in});
+  }
   if (anyArg(c, "--remove-files -m --move") && !eq(c.name, "unzip"))
     for (Str o : ops)
       if (locate(sh, o).place == Place::Inside || locate(sh, o).place == Place::Workspace) judgeRemoval(sh, o, true);
@@ -749,6 +812,18 @@ void archives(Shell &sh, Command &c) {
 
 // git.cpp, code.cpp
 void judgeGit(Shell &sh, Command &c);
+
+void judgeAssignment(Shell &sh, Str e) {
+  size_t k = indexOf(e, WEIR_S("="));
+  if (k == static_cast<size_t>(-1)) return;
+  Str v = ::sub(e, k + 1, e.n);
+  // What programs run or load because a variable says so.
+  if (anyGlob(e, "BASH_ENV=* ENV=* GIT_SSH_COMMAND=* GIT_SSH=* GIT_EDITOR=* GIT_PAGER=* GIT_SEQUENCE_EDITOR=* EDITOR=* PAGER=* VISUAL=* PROMPT_COMMAND=* GIT_EXTERNAL_DIFF=* "
+                 "MANPAGER=* LESSOPEN=* LESSCLOSE=* BROWSER=* GIT_ASKPASS=* SSH_ASKPASS=* GIT_PROXY_COMMAND=*") && v.n && !anyMark(v))
+    sh.runText(v, WEIR_S(""), false);
+  if (anyGlob(e, "LD_PRELOAD=* LD_AUDIT=* DYLD_INSERT_LIBRARIES=*") && v.n && !anyMark(v) && !anyGlob(sh.resolve(v), "/usr/* /lib/* /lib64/* /opt/* /nix/*"))
+    sh.w->find(Family::RemoteCode, Level::Doubt, "loads a library of unknown origin into programs");
+}
 
 void judge(Shell &sh, Command &c) {
   Str n = c.name;
@@ -768,22 +843,14 @@ void judge(Shell &sh, Command &c) {
         else sub.runText(text, WEIR_S(""), false);
       }
       break;
-    } else if (hasMark(w.written[k - 1].text, kNet) && starts(path, "/tmp/") && ends(w.written[k - 1].path, "/\x0f") &&
-               starts(path, "/") && path.n > w.written[k - 1].path.n - 1 &&
+    } else if (hasMark(w.written[k - 1].text, kNet) && ends(w.written[k - 1].path, "/\x0f") && starts(path, "/") && path.n > w.written[k - 1].path.n - 1 &&
                weir_same(::sub(path, 0, w.written[k - 1].path.n - 1), ::sub(w.written[k - 1].path, 0, w.written[k - 1].path.n - 1))) {
       w.find(Family::RemoteCode, Level::Sure, "runs what came from the network");
       break;
     }
   if (path.n && locate(sh, path).place == Place::Guard) w.find(Family::Guard, Level::Doubt, "runs a file of the guard");
-  for (Str e : c.env) {
-    if (anyGlob(e, "LD_PRELOAD=* LD_LIBRARY_PATH=/tmp* DYLD_INSERT_LIBRARIES=* BASH_ENV=* GIT_SSH_COMMAND=* GIT_SSH=* GIT_EDITOR=* GIT_PAGER=* GIT_SEQUENCE_EDITOR=* EDITOR=* "
-                   "PAGER=* VISUAL=* PROMPT_COMMAND=* GIT_EXTERNAL_DIFF=* MANPAGER=* LESSOPEN=* BROWSER=*")) {
-      size_t k = indexOf(e, WEIR_S("="));
-      Str v = ::sub(e, k + 1, e.n);
-      if (has(v, ' ') && !anyMark(v)) sh.runText(v, WEIR_S(""), false);
-    }
+  for (Str e : c.env)
     if (anyGlob(e, "DOCKER_HOST=ssh:* DOCKER_HOST=tcp:*") && anyArg(c, "rm rmi kill stop down")) w.find(Family::Containers, Level::Sure, "removes containers on another machine");
-  }
   bool testEnv = false;
   for (Str e : c.env) testEnv |= anyGlob(e, "RAILS_ENV=test RACK_ENV=test NODE_ENV=test APP_ENV=test MIX_ENV=test DJANGO_ENV=test");
   indexLines();
@@ -812,6 +879,14 @@ void judge(Shell &sh, Command &c) {
   if (anyOf(n, "kubectl oc k")) return cluster(sh, c);
   if (anyOf(n, "make gmake")) return makefile(sh, c);
   if (isInterpreter(n)) {
+    for (uint32_t i = 1; i < c.argv.n; i++) {
+      if (!anyOf(c.argv[i], "http.server SimpleHTTPServer")) continue;
+      Str dir = sh.cwd;
+      for (uint32_t k = 1; k + 1 < c.argv.n; k++)
+        if (anyOf(c.argv[k], "-d --directory")) dir = c.argv[k + 1];
+      Place p = locate(sh, dir).place;
+      if (p == Place::Home || p == Place::InHome || p == Place::Root || p == Place::System || p == Place::Above) w.find(Family::Exfiltration, Level::Doubt, "serves the person's files to the network");
+    }
     for (uint32_t i = 1; i < c.argv.n; i++) {
       Str a = c.argv[i];
       bool inlineCode = a.n > 1 && a.p[0] == '-' && a.p[1] != '-' && a.n <= 6 && has(WEIR_S("ceprE"), a.p[a.n - 1]);
@@ -850,6 +925,13 @@ void judge(Shell &sh, Command &c) {
   if (anyOf(n, "cat tac head tail nl less more bat base64 base32 xxd od hexdump strings rev grep egrep fgrep rg ag ack awk gawk mawk sed gsed cut sort uniq paste column fold fmt "
                "diff cmp comm jq yq pr expand tr dos2unix iconv hd view vi xclip pbcopy wl-copy split csplit join openssl sha1sum-x zip gpg"))
     reads(sh, c);
+  if (anyOf(n, "grep egrep fgrep rg ag ack") && (!anyOf(n, "grep egrep fgrep") || option(c, 'r', "recursive") || option(c, 'R', "dereference-recursive"))) searches(sh, c);
+  if (eq(n, "ps"))
+    for (uint32_t i = 1; i < c.argv.n; i++) { // ps e, ps auxe: with the environment
+      bool letters = c.argv[i].n > 0 && has(c.argv[i], 'e');
+      for (size_t k = 0; k < c.argv[i].n; k++) letters &= has(WEIR_S("auxwefj"), c.argv[i].p[k]);
+      if (letters) w.find(Family::Secrets, Level::Doubt, "shows the environment of processes");
+    }
   if (anyOf(n, "tar zip unzip 7z 7za bsdtar cpio zipnote ditto")) archives(sh, c);
   if (anyOf(n, "curl wget nc ncat netcat socat telnet ssh scp sftp ftp dig nslookup host drill ping getent http https httpie xh aria2c openssl mail mailx sendmail mutt")) network(sh, c);
   if (anyOf(n, "ssh-copy-id")) w.find(Family::Exfiltration, Level::Sure, "gives a key to another machine");

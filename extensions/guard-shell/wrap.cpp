@@ -382,7 +382,9 @@ bool Shell::builtin(Command &c, Str *out) {
       Str a = c.argv[i];
       size_t k = 0;
       while (k < a.n && isName(a.p[k])) k++;
-      if (k && k < a.n && a.p[k] == '=') set(::sub(a, 0, k), ::sub(a, k + 1, a.n));
+      if (!k || k >= a.n || a.p[k] != '=') continue;
+      set(::sub(a, 0, k), ::sub(a, k + 1, a.n));
+      judgeAssignment(*this, a);
     }
     if (c.argv.n == 1 || (c.argv.n == 2 && anyOf(c.argv[1], "-p -x -xp -px"))) *out = WEIR_S("\x10");
     return true;
@@ -557,6 +559,7 @@ bool Shell::wrapper(Command &c, Str *out) {
   static const Runner runners[] = {
       {"bundle npm pnpm yarn direnv mise rtx asdf volta fnm dotenvx doppler infisical op aws-vault chamber", "exec x dlx run -- "},
       {"poetry pipenv uv pdm rye hatch conda mamba micromamba pixi bunx bun deno nix devbox flox pipx uvx", "run exec x shell develop tool"},
+      {"heroku dokku convox scalingo", "run run:detached run:inside"},
       {"distrobox toolbox lima colima vagrant multipass wsl", "enter run shell exec ssh"},
   };
   for (const Runner &r : runners) {
@@ -601,6 +604,9 @@ bool Shell::wrapper(Command &c, Str *out) {
     if (!anyOf(n, p.names)) continue;
     uint32_t i = firstOperand(c, p.takesValue) + static_cast<uint32_t>(p.skip);
     while (i < c.argv.n && isAssignment(c.argv[i])) i++;
+    if (eq(n, "nsenter")) w->find(Family::Privilege, Level::Sure, "enters the namespaces of another process");
+    if (anyOf(n, "npx bunx pnpx") && anyGlob(c.arg(i), "http://* https://* git+* git://* git@* github:* gitlab:* bitbucket:* gist:*"))
+      w->find(Family::RemoteCode, Level::Doubt, "runs a package from an address");
     Shell sub = fork();
     if (eq(n, "chroot")) sub.cwd = WEIR_S("/");
     Command x;
