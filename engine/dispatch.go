@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"weir/engine/facts"
@@ -90,17 +89,14 @@ func (e *Engine) report(rec Record, ev *Event, result any) {
 	}
 }
 
-// observe delivers an event to those who only watch it. Faults are recorded and isolated; only the end of ctx stops the
-// round.
+// observe delivers an event to those who only watch it. Faults are recorded and isolated. All hear it, also of a run that was
+// cancelled.
 func (e *Engine) observe(ctx context.Context, ev *Event) {
 	ev.account = e.newAccount()
 	defer func() { e.settle(ctx, ev.account, &wire.DecisionEvent{Event: ev.Kind}) }()
 	for i := range e.handlers[ev.Kind] {
 		h := &e.handlers[ev.Kind][i]
-		_, err := e.deliver(ctx, h, ev, Record{}, func(any) (Outcome, string) { return OutcomeNone, "" })
-		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-			return
-		}
+		_, _ = e.deliver(ctx, h, ev, Record{}, func(any) (Outcome, string) { return OutcomeNone, "" })
 	}
 }
 

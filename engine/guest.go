@@ -48,8 +48,19 @@ func (x *guestExtension) Name() string                    { return x.name }
 func (x *guestExtension) Hook(e wire.Event) *wire.Hook    { return x.hooks[e] }
 func (x *guestExtension) Close(ctx context.Context) error { return x.guest.Close(ctx) }
 
+// lastWords bounds what guests do after the run was cancelled, when nobody is there to answer their questions. Their own limits are
+// shorter.
+const lastWords = 10 * time.Second
+
 // Handle encodes the event, calls the export, and reads the answer strictly.
 func (x *guestExtension) Handle(ctx context.Context, ev *Event) (any, Usage, error) {
+	if ctx.Err() != nil && ev.Kind != wire.EventToolCall {
+		// A cancelled run is told to its end, and what is kept of it passes those who redact it. Only a tool call needs no
+		// answer any more: it will not run.
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+		defer cancel()
+	}
 	w := x.pool.Get().(*encoding)
 	defer x.pool.Put(w)
 	var input wasmhost.Input

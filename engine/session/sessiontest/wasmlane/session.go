@@ -59,6 +59,10 @@ func (r *result) act(a object) error {
 		return told(name, names, err)
 	case "pi.setActiveTools":
 		return called(a, "set_tools", fieldsOf(a, "tools"))
+	case "pi.setModel":
+		return called(a, "set_model", append(fieldsOf(a, "provider"), renamed(a, "model", "id")...))
+	case "ctx.newSession":
+		return called(a, "new", nil)
 	}
 	return fmt.Errorf("a guest has no action %q", name)
 }
