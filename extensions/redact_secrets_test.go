@@ -98,6 +98,10 @@ var tokens = []token{
 	prefixed("figma-token", "fi"+"gd_", 40, alnum),
 	prefixed("atlassian-token", "ATA"+"TT3", 180, alnum),
 	prefixed("age-key", "AGE-SECRET"+"-KEY-1", 58, uppers+digits),
+	prefixed("sonar-token", "sq"+"p_", 40, hexa),
+	prefixed("dropbox-token", "s"+"l.", 130, alnum),
+	{"mailchimp-key", func(v invent) string { return v.of(32, hexa) + "-us12" }},
+	{"firebase-key", func(v invent) string { return "AA" + "AA" + v.of(7, alnum) + ":APA" + "91b" + v.of(134, alnum) }},
 	prefixed("planetscale-token", "pscale"+"_tkn_", 43, alnum),
 	{"telegram-token", func(v invent) string { return v.of(10, digits) + ":A" + "A" + v.of(33, alnum) }},
 	{"discord-token", func(v invent) string {
@@ -211,6 +215,7 @@ func TestRedactNamed(t *testing.T) {
 		"\"authorization\":\"token %s\"", "X-Api-Key: %s\n", "postgres://app:%s@db.example.com/app", "https://u:%s@example.com/x.git", "db.example.com:5432:app:app:%s\n", "aws_secret_access_key = %s\n",
 		"AccountKey=%s;Endpoint=x", "https://example.com/x?sig=%s&y=1", "{\\\"token\\\":\\\"%s\\\"}", "| STRIPE_KEY | %s |\n", "machine example.com login me password %s\n", "secretKey => \"%s\"",
 		"{\"name\": \"APP_TOKEN\", \"value\": \"%s\"}",
+		"+ curl -s -u admin:%s https://example.com\n", "curl --user 'admin:%s' https://example.com\n", "sshpass -p %s ssh host\n", "$ mysql -uroot -p%s app\n",
 	} {
 		for range 20 {
 			secret := v.of(32, alnum)
@@ -276,7 +281,7 @@ func TestRedactLeavesAlone(t *testing.T) {
 		"token = getToken(request)\n", "const token = await fetchToken();\n", "secretName: my-secret\n", "if password == expected_password_1 {\n", "url(data:font/woff2;base64," + b64(400) + ")",
 		"src=\"data:image/png;base64," + b64(800) + "\"", "postgres://postgres:postgres@localhost/db\n", "https://example.com:8080/path@v1\n", "user@example.com: hello\n", "npm_config_cache=/tmp/x\n",
 		"keyboard shortcuts: ctrl+shift+p\n", "primary_key: users_2024_id_seq_01\n", "tokens: 12345, password field missing\n", "max_tokens: 4096\n", "secret_key_base: <%= ENV[\"SECRET_KEY_BASE\"] %>\n",
-		"task-management-service-version-2\n", "sk-learn is a library\n", "the word token: is followed by prose here\n", "PASSWORD=changeme\n", "passwordHash: $2b$10$" + v.of(53, alnum) + "\n", "public_key = " + b64(44) + "\n",
+		"task-management-service-version-2\n", "sk-learn is a library\n", "the word token: is followed by prose here\n", "PASSWORD=changeme\n", "curl -u admin:$PASS https://example.com\n", "git push -u origin feature:branch-12\n", "mysql -p app_test_12\n", "mkdir -p build/out1\n", "curl -u user:password x\n", "passwordHash: $2b$10$" + v.of(53, alnum) + "\n", "public_key = " + b64(44) + "\n",
 	} {
 		if got := redactText(t, g, text)[0]; got != text {
 			t.Errorf("%q became %q", text, got)

@@ -416,3 +416,33 @@ void matchLine(Str t, uint32_t from, uint32_t to, Vec<Span> *out) {
   if (!looksRandom(password) && plainWord(password)) return;
   out->push(Span{colons[3] + 1, to, "pgpass-password"});
 }
+
+// Passwords among the arguments of a command whose option for them is one letter.
+uint32_t matchFlag(Str t, uint32_t line, uint32_t i, Vec<Span> *out) {
+  uint32_t end = i + 1;
+  if (i == line || !isBlank(t.p[i - 1]) || i + 3 >= t.n) return end;
+  uint32_t from = i > line + 200 ? i - 200 : line; // the command stands near
+  Str before = weir_sub(t, from, i);
+  bool user = false;
+  uint32_t v = i + 2;
+  if (t.p[i + 1] == 'u' && containsFold(before, "curl")) user = true;
+  else if (startsAt(t, i, "--user") && containsFold(before, "curl")) user = true, v = i + 6;
+  else if (t.p[i + 1] == 'p' && containsFold(before, "sshpass")) {}
+  else if (t.p[i + 1] == 'p' && !isBlank(t.p[v]) && (containsFold(before, "mysql") || containsFold(before, "mariadb"))) {}
+  else return end;
+  while (v < t.n && (isBlank(t.p[v]) || t.p[v] == '=')) v++;
+  char quote = v < t.n && (t.p[v] == '\'' || t.p[v] == '"') ? t.p[v++] : 0;
+  uint32_t e = v;
+  while (e < t.n && t.p[e] != '\n' && (quote ? t.p[e] != quote : !isBlank(t.p[e]) && t.p[e] != '\'' && t.p[e] != '"')) e++;
+  if (user) {
+    while (v < e && t.p[v] != ':') v++;
+    v++;
+  }
+  if (v >= e) return end;
+  Str value = weir_sub(t, v, e);
+  bool digit = false;
+  for (size_t k = 0; k < value.n; k++) digit |= isDigit(value.p[k]);
+  if (value.n < 6 || value.p[0] == '$' || isPlaceholder(value) || (!digit && !looksRandom(value))) return end;
+  out->push(Span{v, e, "command-password"});
+  return e;
+}

@@ -118,6 +118,7 @@ void findSecrets(Str t, const Options &o, Vec<Span> *out) {
     if (!isAlnum(c) && c != '_') {
       if (c == ':' && startsAt(t, i, "://")) i = matchUrl(t, i, out);
       else if (c == '-' && startsAt(t, i, "-----")) i = matchPem(t, i, out);
+      else if (c == '-' && o.generic) i = matchFlag(t, line, i, out);
       else i++;
       continue;
     }

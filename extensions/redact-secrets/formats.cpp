@@ -136,6 +136,10 @@ const Format kFormats[] = {
     {"atlassian-token", "ATBB", 'A', 28, 0},
     {"postman-key", "PMAK-", 'D', 40, 0},
     {"airtable-token", "pat", 'Y', 79, 79}, // 14 characters, a dot, 64 hex
+    {"sonar-token", "sqp_", 'H', 40, 40},
+    {"sonar-token", "squ_", 'H', 40, 40},
+    {"sonar-token", "sqa_", 'H', 40, 40},
+    {"dropbox-token", "sl.", 'D', 60, 0},
     {"square-token", "sq0atp-", 'D', 22, 0},
     {"square-token", "sq0csp-", 'D', 40, 0},
     {"square-token", "EAAA", 'D', 60, 0},
@@ -240,6 +244,21 @@ uint32_t discord(Str t, uint32_t i) {
   uint32_t c = run(t, b + 1, 'D', 60);
   return c - b - 1 >= 27 && c - b - 1 <= 40 ? c : 0;
 }
+// Mailchimp: 32 hex digits and the data centre. 33 characters and more after it would be another thing.
+uint32_t mailchimp(Str t, uint32_t i) {
+  uint32_t a = run(t, i, 'H', 33);
+  if (a - i != 32 || !startsAt(t, a, "-us")) return 0;
+  uint32_t b = a + 3;
+  while (b < t.n && b < a + 5 && isDigit(t.p[b])) b++;
+  return b > a + 3 && (b == t.n || !isAlnum(t.p[b])) ? b : 0;
+}
+// Firebase Cloud Messaging: a short identifier, then the key proper.
+uint32_t messaging(Str t, uint32_t i) {
+  uint32_t a = run(t, i, 'D', 24);
+  if (a - i < 8 || !startsAt(t, a, ":APA91b")) return 0;
+  uint32_t b = run(t, a + 1, 'D', 400);
+  return b - a > 100 ? b : 0;
+}
 // Terraform Cloud: 14 characters, ".atlasv1.", 60 and more.
 uint32_t atlas(Str t, uint32_t i) {
   uint32_t a = run(t, i, 'A', 15);
@@ -313,6 +332,8 @@ uint32_t matchFormat(Str t, uint32_t i, const char **kind) {
   if (c == 'e' && startsAt(t, i, "eyJ") && (e = jwt(t, i))) return *kind = "jwt", e;
   if (isDigit(c) && (e = telegram(t, i))) return *kind = "telegram-token", e;
   if ((c == 'M' || c == 'N' || c == 'O') && (e = discord(t, i))) return *kind = "discord-token", e;
+  if (isHex(c) && i + 33 < t.n && t.p[i + 32] == '-' && (e = mailchimp(t, i))) return *kind = "mailchimp-key", e;
+  if (startsAt(t, i, "AAAA") && (e = messaging(t, i))) return *kind = "firebase-key", e;
   if (isAlnum(c) && i + 15 < t.n && t.p[i + 14] == '.' && (e = atlas(t, i))) return *kind = "terraform-token", e;
   return 0;
 }

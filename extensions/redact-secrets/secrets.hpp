@@ -43,6 +43,7 @@ uint32_t matchFormat(Str text, uint32_t i, const char **kind);
 uint32_t matchNamed(Str text, uint32_t i, const Options &o, Vec<Span> *out);
 uint32_t matchUrl(Str text, uint32_t colon, Vec<Span> *out);
 uint32_t matchPem(Str text, uint32_t i, Vec<Span> *out);
+uint32_t matchFlag(Str text, uint32_t line, uint32_t i, Vec<Span> *out); // curl -u me:secret; line is where its line starts
 void matchLine(Str text, uint32_t from, uint32_t to, Vec<Span> *out); // .pgpass
 
 bool isPlaceholder(Str value); // xxxx, <your-key>, ${VAR}, …
