@@ -67,8 +67,14 @@ func leftOut(r *backtest.Report) string {
 		n    int
 		what string
 	}{
-		{l.Copies, "copies of what was counted already"}, {l.Early, "before --since"}, {l.Orphans, "results without a call"}, {l.Remote, "calls run by a provider"},
-		{l.Unreadable, "unreadable lines"}, {l.Oversize, "lines that are too long"}, {l.Torn, "torn last lines"}, {l.Unknown, "lines of an unknown type"},
+		{l.Copies, "copies of what was counted already"},
+		{l.Early, "before --since"},
+		{l.Orphans, "results without a call"},
+		{l.Remote, "calls run by a provider"},
+		{l.Unreadable, "unreadable lines"},
+		{l.Oversize, "lines that are too long"},
+		{l.Torn, "torn last lines"},
+		{l.Unknown, "lines of an unknown type"},
 		{r.Unread, "files that could not be read"},
 	} {
 		if x.n > 0 {

@@ -29,7 +29,7 @@ type File struct {
 type Config struct {
 	// Files are sorted by path; no path is there twice.
 	Files []File
-	// Engine opens the set. Of it SessionID, CWD, Clock, Ask, Record, Trace, Store, UI and Logger are replaced, and the set is
+	// Engine opens the set. Of it SessionID, CWD, Clock, Ask, Record, Trace, Store, UI, Session and Logger are replaced, and the set is
 	// stripped of what has effects.
 	Engine engine.Config
 	// Other opens what the set is compared with; nil compares with nothing.

@@ -16,7 +16,7 @@
 // before it had happened as recorded, even where the set would have prevented it.
 //
 // Nothing has an effect: values that extensions keep (kv) start empty with each session and are forgotten, every HTTP request is refused, a
-// question to the person is answered with no, a journal is thrown away, clock and randomness are the fixed ones that guests
+// question to the person is answered with no, there is no session to read or control, a journal is thrown away, clock and randomness are the fixed ones that guests
 // without a grant get. What an extension may read below granted folders is read as it is today; so are the facts about paths, which tell
 // of files that may have changed since. A call may take 20 times the time that its limits give, so that a busy machine
 // causes no faults; fuel bounds it as ever. An "ask" is counted as such: nobody is asked.

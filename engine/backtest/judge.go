@@ -98,7 +98,7 @@ func (j *judge) open(ctx context.Context, cwd string) error {
 	cfg := *j.base
 	cfg.Set = harmless(cfg.Set, filepath.Join(j.run.scratch, j.scratch))
 	cfg.SessionID, cfg.CWD = j.name, cwd
-	cfg.Store, cfg.UI, cfg.Logger, cfg.Trace = nil, nil, nil, nil
+	cfg.Store, cfg.UI, cfg.Session, cfg.Logger, cfg.Trace = nil, nil, nil, nil, nil
 	cfg.Clock = func() time.Time { return j.now }
 	// A question is a decision of its own: what comes after it goes on as after a yes.
 	cfg.Ask = func(context.Context, []engine.Question) (bool, error) { return true, nil }

@@ -1,30 +1,16 @@
 package transcript
 
 import (
-	"encoding/json"
+	"bytes"
 	"strings"
 )
 
 // claudeEntry is a line of a Claude Code transcript.
-type claudeEntry struct {
-	Type          string
-	Timestamp     string
-	CWD           string
-	AgentID       string          `json:"agentId"`
-	Message       json.RawMessage // of user and assistant
-	ToolUseResult json.RawMessage `json:"toolUseResult"`
-}
-
-type claudeMessage struct{ Content json.RawMessage }
+type claudeEntry struct{ timestamp, cwd, agent, message, structured []byte }
 
 type claudeBlock struct {
-	Type      string
-	ID        string
-	Name      string
-	Input     json.RawMessage
-	ToolUseID string `json:"tool_use_id"`
-	Content   json.RawMessage
-	IsError   bool `json:"is_error"`
+	kind, name                             string
+	id, input, toolUseID, content, isError []byte
 }
 
 // claudeTypes are the entries without tool calls of their own. A progress entry may hold a copy of a subagent's message.
@@ -33,49 +19,62 @@ const claudeTypes = "summary custom-title ai-title agent-name agent-color tag sy
 
 func (r *reader) claude(raw []byte) error {
 	var e claudeEntry
-	if !r.decode(raw, &e) {
-		return nil
-	}
-	if e.Type != "user" && e.Type != "assistant" {
-		if !among(claudeTypes, e.Type) {
+	var kind string
+	members(raw, func(key string, v []byte) {
+		switch key {
+		case "type":
+			kind = str(v)
+		case "timestamp":
+			e.timestamp = v
+		case "cwd":
+			e.cwd = v
+		case "agentId":
+			e.agent = v
+		case "message":
+			e.message = v
+		case "toolUseResult":
+			e.structured = v
+		}
+	})
+	if kind != "user" && kind != "assistant" {
+		if !among(claudeTypes, kind) {
 			r.report.Unknown++
 		}
 		return nil
 	}
-	r.time, r.subagent = stamp(e.Timestamp), e.AgentID
-	if e.CWD != "" {
-		r.cwd = e.CWD
-	}
-	var m claudeMessage
-	if !r.decode(e.Message, &m) {
-		return nil
-	}
-	if len(m.Content) == 0 || m.Content[0] != '[' {
-		return nil // a text
+	r.time, r.subagent = stamp(str(e.timestamp)), str(e.agent)
+	if cwd := str(e.cwd); cwd != "" {
+		r.cwd = cwd
 	}
 	var list []claudeBlock
-	if !r.decode(m.Content, &list) {
-		return nil
-	}
 	results := 0
-	for i := range list {
-		if list[i].Type == "tool_result" {
-			results++
+	members(e.message, func(key string, v []byte) {
+		if key != "content" {
+			return
 		}
-	}
+		elements(v, func(block []byte) {
+			if block[0] != '{' {
+				r.bad = errBlock
+			}
+			b := newClaudeBlock(block)
+			if list = append(list, b); b.kind == "tool_result" {
+				results++
+			}
+		})
+	})
 	if results > 1 {
-		e.ToolUseResult = nil // it cannot be told whose it is
+		e.structured = nil // it cannot be told whose it is
 	}
 	for i := range list {
 		b := &list[i]
 		var err error
-		switch b.Type {
+		switch b.kind {
 		case "tool_use":
-			err = r.call(&Event{CallID: b.ID, Tool: b.Name, Native: b.Name, Input: b.Input}, b.Input, "", false)
+			err = r.call(&Event{CallID: str(b.id), Tool: b.name, Native: b.name, Input: bytes.Clone(b.input)}, b.input, "", false)
 		case "server_tool_use":
 			r.report.Remote++
 		case "tool_result":
-			err = r.claudeResult(b, e.ToolUseResult)
+			err = r.claudeResult(b, e.structured)
 		}
 		if err != nil {
 			return err
@@ -84,23 +83,43 @@ func (r *reader) claude(raw []byte) error {
 	return nil
 }
 
-func (r *reader) claudeResult(b *claudeBlock, structured json.RawMessage) error {
-	ev := &Event{Outcome: OK, Response: structured}
-	var err error
-	if ev.Content, err = textItems(b.Content); err != nil {
-		r.bad = err
-		return nil
-	}
-	if b.IsError {
-		ev.Outcome, ev.Response = Failed, nil
+func newClaudeBlock(raw []byte) (b claudeBlock) {
+	members(raw, func(key string, v []byte) {
+		switch key {
+		case "type":
+			b.kind = str(v)
+		case "id":
+			b.id = v
+		case "name":
+			b.name = str(v)
+		case "input":
+			b.input = v
+		case "tool_use_id":
+			b.toolUseID = v
+		case "content":
+			b.content = v
+		case "is_error":
+			b.isError = v
+		}
+	})
+	return b
+}
+
+// claudeResult reads a result: a failed one is the text that the model read, another the structure that a hook gets.
+func (r *reader) claudeResult(b *claudeBlock, structured []byte) error {
+	ev := &Event{Outcome: OK}
+	switch {
+	case isTrue(b.isError):
+		ev.Outcome, ev.Content = Failed, textItems(b.content)
 		if claudeDenied(allText(ev.Content)) || string(structured) == `"User rejected tool use"` {
 			ev.Outcome = Denied
 		}
+	case len(structured) > 0 && string(structured) != "null":
+		ev.Response = bytes.Clone(structured)
+	default:
+		ev.Response = bytes.Clone(b.content)
 	}
-	if ev.Outcome == OK && (len(ev.Response) == 0 || string(ev.Response) == "null") {
-		ev.Response = b.Content
-	}
-	return r.result(b.ToolUseID, ev)
+	return r.result(str(b.toolUseID), ev)
 }
 
 // claudeDenied knows the texts of Claude Code for a call that a person, a rule or a hook did not let run.

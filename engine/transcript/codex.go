@@ -5,98 +5,120 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-
-	"weir/agentcore"
 )
 
-// codexEntry is a line of a Codex rollout. Lines of old rollouts are the payload itself.
+// codexEntry is a line of a Codex rollout, or the payload of one: lines of old rollouts are the payload itself.
 type codexEntry struct {
-	Timestamp string
-	Type      string
-	Payload   json.RawMessage
-	CWD       string // of session_meta and turn_context
+	kind, name, namespace   string
+	timestamp, payload, cwd []byte
+	arguments               []byte // of function_call: JSON in a text
+	input                   []byte // of custom_tool_call: a text
+	callID, id, output      []byte
+	action                  []byte
+}
 
-	Name      string
-	Namespace string
-	Arguments json.RawMessage // of function_call: JSON in a text
-	Input     json.RawMessage // of custom_tool_call: a text
-	CallID    string          `json:"call_id"`
-	ID        json.RawMessage
-	Output    json.RawMessage
-	Action    struct {
-		Command []string
-	}
+func newCodexEntry(raw []byte) (e codexEntry) {
+	members(raw, func(key string, v []byte) {
+		switch key {
+		case "type":
+			e.kind = str(v)
+		case "name":
+			e.name = str(v)
+		case "namespace":
+			e.namespace = str(v)
+		case "timestamp":
+			e.timestamp = v
+		case "payload":
+			e.payload = v
+		case "cwd":
+			e.cwd = v
+		case "arguments":
+			e.arguments = v
+		case "input":
+			e.input = v
+		case "call_id":
+			e.callID = v
+		case "id":
+			e.id = v
+		case "output":
+			e.output = v
+		case "action":
+			e.action = v
+		}
+	})
+	return e
 }
 
 // codexTypes are the lines and items without tool calls of their own. event_msg mirrors calls.
 const codexTypes = "event_msg compacted world_state inter_agent_communication ghost_snapshot message reasoning compaction compaction_summary context_compaction other"
 
 func (r *reader) codex(raw []byte) error {
-	var e codexEntry
-	if !r.decode(raw, &e) {
-		return nil
-	}
-	if t := stamp(e.Timestamp); !t.IsZero() {
+	e := newCodexEntry(raw)
+	if t := stamp(str(e.timestamp)); !t.IsZero() {
 		r.time = t
 	}
 	switch {
-	case e.Type == "response_item":
-		var item codexEntry
-		if !r.decode(e.Payload, &item) {
-			return nil
-		}
+	case e.kind == "response_item":
+		item := newCodexEntry(e.payload)
 		return r.codexItem(&item)
-	case e.Type == "session_meta" || e.Type == "turn_context":
-		var place struct{ CWD string }
-		if r.decode(e.Payload, &place) && place.CWD != "" {
-			r.cwd = place.CWD
+	case e.kind == "session_meta" || e.kind == "turn_context":
+		place := newCodexEntry(e.payload)
+		if cwd := str(place.cwd); cwd != "" {
+			r.cwd = cwd
 		}
 		return nil
-	case e.Payload == nil:
-		if e.Type == "" { // the header of an old rollout, or one of its state records
+	case e.payload == nil:
+		if e.kind == "" { // the header of an old rollout, or one of its state records
 			return nil
 		}
 		return r.codexItem(&e)
-	case !among(codexTypes, e.Type):
+	case !among(codexTypes, e.kind):
 		r.report.Unknown++
 	}
 	return nil
 }
 
 func (r *reader) codexItem(e *codexEntry) error {
-	var id string
-	if id = e.CallID; id == "" && json.Unmarshal(e.ID, &id) != nil {
-		id = ""
+	id := str(e.callID)
+	if id == "" {
+		id = str(e.id)
 	}
-	ev := &Event{CallID: id, Native: e.Name}
-	switch e.Type {
+	ev := &Event{CallID: id, Native: e.name}
+	switch e.kind {
 	case "function_call":
-		if e.Namespace != "" && !strings.HasPrefix(e.Name, "mcp__") {
-			ev.Native = strings.TrimSuffix(e.Namespace, "__") + "__" + e.Name
+		if e.namespace != "" && !strings.HasPrefix(e.name, "mcp__") {
+			ev.Native = strings.TrimSuffix(e.namespace, "__") + "__" + e.name
 		}
-		var args string
-		if json.Unmarshal(e.Arguments, &args) != nil {
-			args = string(e.Arguments) // an object, or nothing
+		args := str(e.arguments)
+		if len(e.arguments) > 0 && e.arguments[0] != '"' {
+			args = string(e.arguments)
 		}
 		ev.Tool, ev.Input = codexFunction(ev.Native, args)
-		return r.call(ev, e.Arguments, "", true)
+		return r.call(ev, e.arguments, "", true)
 	case "custom_tool_call":
-		ev.Tool, ev.Input = ev.Native, encode(map[string]json.RawMessage{"input": e.Input})
+		key := "input"
 		if ev.Native == "apply_patch" {
-			ev.Input = encode(map[string]json.RawMessage{"command": e.Input})
+			key = "command"
 		}
-		return r.call(ev, e.Input, "", true)
+		ev.Tool, ev.Input = ev.Native, encode(map[string]json.RawMessage{key: e.input})
+		return r.call(ev, e.input, "", true)
 	case "local_shell_call":
+		var argv []string
+		members(e.action, func(key string, v []byte) {
+			if key == "command" {
+				elements(v, func(word []byte) { argv = append(argv, str(word)) })
+			}
+		})
 		ev.Native = "local_shell"
-		ev.Tool, ev.Input = codexShell(e.Action.Command)
-		return r.call(ev, ev.Input, "", true)
+		ev.Tool, ev.Input = codexShell(argv)
+		return r.call(ev, e.action, "", true)
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
-		return r.result(e.CallID, codexOutput(e.Output))
+		return r.result(str(e.callID), codexOutput(e.output))
 	case "web_search_call", "image_generation_call", "tool_search_call":
 		r.report.Remote++
 	case "tool_search_output":
 	default:
-		if !among(codexTypes, e.Type) {
+		if !among(codexTypes, e.kind) {
 			r.report.Unknown++
 		}
 	}
@@ -182,27 +204,25 @@ func quote(s string) string {
 
 // codexOutput reads the forms that an output has had: a text, a text that is JSON with output and metadata, an object with content, a
 // list of items.
-func codexOutput(raw json.RawMessage) *Event {
-	ev := &Event{Outcome: OK, Content: []agentcore.Block{}}
+func codexOutput(raw []byte) *Event {
+	ev := &Event{Outcome: OK}
 	var s string
-	var object struct {
-		Content string
-		Success *bool
-	}
-	if len(raw) > 0 && raw[0] == '[' {
-		if items, err := textItems(raw); err == nil {
-			ev.Content, ev.Response = items, raw
-			ev.Outcome = codexOutcome(allText(items))
-			return ev
-		}
-	}
 	switch {
-	case json.Unmarshal(raw, &s) == nil:
-	case json.Unmarshal(raw, &object) == nil:
-		s = object.Content
-		if object.Success != nil && !*object.Success {
-			ev.Outcome = Failed
-		}
+	case len(raw) > 0 && raw[0] == '[':
+		ev.Content, ev.Response = textItems(raw), bytes.Clone(raw)
+		ev.Outcome = codexOutcome(allText(ev.Content))
+		return ev
+	case len(raw) > 0 && raw[0] == '{':
+		members(raw, func(key string, v []byte) {
+			switch {
+			case key == "content":
+				s = str(v)
+			case key == "success" && string(v) == "false":
+				ev.Outcome = Failed
+			}
+		})
+	default:
+		s = str(raw)
 	}
 	var wrapped struct {
 		Output   *string

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"weir/internal/validjson"
 )
 
 // Folders are where an agent keeps its sessions, as far as they exist. getenv and home stand for the environment and the user's
@@ -104,7 +107,6 @@ const probeLines = 40
 // Detect tells the format from the first lines. The error is ErrFormat, or in's.
 func Detect(in io.Reader) (Format, error) {
 	l := newLines(in, 4<<20)
-	r := &reader{report: &Report{}}
 	for range probeLines {
 		raw, err := l.next()
 		if errors.Is(err, io.EOF) {
@@ -113,7 +115,7 @@ func Detect(in io.Reader) (Format, error) {
 		if err != nil {
 			return "", err
 		}
-		if f := r.probe(raw); f != "" {
+		if f := probe(raw); f != "" {
 			return f, nil
 		}
 	}
@@ -121,25 +123,23 @@ func Detect(in io.Reader) (Format, error) {
 }
 
 // probe tells the format from a line, if the line shows it.
-func (r *reader) probe(raw []byte) Format {
-	var e struct {
-		Type, ID, Timestamp       string
-		UUID, LeafUUID, SessionID string
-		CallID                    string `json:"call_id"`
-		RecordType                string `json:"record_type"`
-		Message, Payload          *struct{}
-	}
-	if len(raw) == 0 || !r.decode(raw, &e) {
+func probe(raw []byte) Format {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || raw[0] != '{' || validjson.Check(raw) != nil {
 		return ""
 	}
+	has := map[string][]byte{}
+	members(raw, func(key string, v []byte) { has[key] = v })
+	kind := str(has["type"])
+	object := func(key string) bool { return len(has[key]) > 0 && has[key][0] == '{' }
 	switch {
-	case e.Type == "session" && e.ID != "":
+	case kind == "session" && has["id"] != nil:
 		return Pi
-	case e.Payload != nil && (e.Type == "session_meta" || e.Type == "response_item" || e.Type == "event_msg" || e.Type == "turn_context" || e.Type == "compacted"):
+	case object("payload") && among("session_meta response_item event_msg turn_context compacted", kind):
 		return Codex
-	case e.RecordType != "", e.Type == "" && e.ID != "" && e.Timestamp != "", e.CallID != "":
+	case has["record_type"] != nil, kind == "" && has["id"] != nil && has["timestamp"] != nil, has["call_id"] != nil:
 		return Codex // before there was a payload
-	case e.SessionID != "", e.LeafUUID != "", e.UUID != "" && e.Message != nil, e.Type == "file-history-snapshot":
+	case has["sessionId"] != nil, has["leafUuid"] != nil, has["uuid"] != nil && object("message"), kind == "file-history-snapshot":
 		return Claude
 	}
 	return ""

@@ -1,7 +1,9 @@
 package transcript
 
 import (
-	"encoding/json"
+	"bytes"
+	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -9,95 +11,103 @@ import (
 )
 
 // piEntry is a line of a Pi session, of any version; the first line is the header.
-type piEntry struct {
-	Type      string
-	CWD       string
-	Timestamp string
-	Message   json.RawMessage
-}
+type piEntry struct{ kind, cwd, timestamp, message []byte }
 
-type piMessage struct {
-	Role       string
-	Content    json.RawMessage
-	ToolCallID string `json:"toolCallId"`
-	IsError    bool   `json:"isError"`
-	Details    json.RawMessage
-	Timestamp  json.RawMessage // milliseconds
-}
-
-type piBlock struct {
-	Type      string
-	ID        string
-	Name      string
-	Arguments json.RawMessage
-}
+type piMessage struct{ role, content, callID, isError, details, timestamp []byte }
 
 // piTypes are the entries without tool calls.
 const piTypes = "model_change thinking_level_change compaction branch_summary custom custom_message label session_info"
 
 func (r *reader) pi(raw []byte) error {
 	var e piEntry
-	if !r.decode(raw, &e) {
+	members(raw, func(key string, v []byte) {
+		switch key {
+		case "type":
+			e.kind = v
+		case "cwd":
+			e.cwd = v
+		case "timestamp":
+			e.timestamp = v
+		case "message":
+			e.message = v
+		}
+	})
+	switch kind := str(e.kind); {
+	case kind == "session":
+		r.cwd = str(e.cwd)
 		return nil
-	}
-	switch {
-	case e.Type == "session":
-		r.cwd = e.CWD
-		return nil
-	case e.Type != "message":
-		if !among(piTypes, e.Type) {
+	case kind != "message":
+		if !among(piTypes, kind) {
 			r.report.Unknown++
 		}
 		return nil
 	}
 	var m piMessage
-	if !r.decode(e.Message, &m) {
-		return nil
-	}
-	r.time = stamp(e.Timestamp)
-	var ms int64
-	if json.Unmarshal(m.Timestamp, &ms) == nil && ms > 0 && r.time.IsZero() {
+	members(e.message, func(key string, v []byte) {
+		switch key {
+		case "role":
+			m.role = v
+		case "content":
+			m.content = v
+		case "toolCallId":
+			m.callID = v
+		case "isError":
+			m.isError = v
+		case "details":
+			m.details = v
+		case "timestamp":
+			m.timestamp = v // milliseconds
+		}
+	})
+	r.time = stamp(str(e.timestamp))
+	if ms, err := strconv.ParseInt(string(m.timestamp), 10, 64); err == nil && ms > 0 && r.time.IsZero() {
 		r.time = time.UnixMilli(ms).UTC()
 	}
-	switch m.Role {
+	switch str(m.role) {
 	case "assistant":
 		return r.piCalls(&m)
 	case "toolResult":
-		ev := &Event{Outcome: OK, Details: m.Details}
+		ev := &Event{Outcome: OK, Details: bytes.Clone(m.details)}
 		var err error
-		if ev.Content, err = blocks(m.Content); err != nil {
+		if ev.Content, err = blocks(m.content); err != nil {
 			r.bad = err
 			return nil
 		}
-		if m.IsError {
+		if isTrue(m.isError) {
 			ev.Outcome = Failed
 			if piDenied(allText(ev.Content)) {
 				ev.Outcome = Denied
 			}
 		}
-		return r.result(m.ToolCallID, ev)
+		return r.result(str(m.callID), ev)
 	}
 	return nil
 }
 
-func (r *reader) piCalls(m *piMessage) error {
-	if len(m.Content) == 0 || m.Content[0] != '[' {
-		return nil
-	}
-	var list []piBlock
-	if !r.decode(m.Content, &list) {
-		return nil
-	}
-	for i := range list {
-		b := &list[i]
-		if b.Type != "toolCall" {
-			continue
+func (r *reader) piCalls(m *piMessage) (err error) {
+	elements(m.content, func(block []byte) {
+		if block[0] != '{' {
+			r.bad = errBlock
 		}
-		if err := r.call(&Event{CallID: b.ID, Tool: b.Name, Native: b.Name, Input: b.Arguments}, b.Arguments, string(m.Timestamp), true); err != nil {
-			return err
+		var kind, name string
+		var id, arguments []byte
+		members(block, func(key string, v []byte) {
+			switch key {
+			case "type":
+				kind = str(v)
+			case "id":
+				id = v
+			case "name":
+				name = str(v)
+			case "arguments":
+				arguments = v
+			}
+		})
+		if kind == "toolCall" && err == nil {
+			err = r.call(&Event{CallID: str(id), Tool: name, Native: name, Input: bytes.Clone(arguments)}, arguments, string(m.timestamp), true)
 		}
-	}
-	return nil
+	})
+	return err
 }
 
 // piDenied knows weir's own words for a call that was blocked, and the reference's. Other reasons are an extension's, and
@@ -108,19 +118,18 @@ func piDenied(text string) bool {
 }
 
 // blocks reads content: one text, or blocks.
-func blocks(raw json.RawMessage) ([]agentcore.Block, error) {
+func blocks(raw []byte) ([]agentcore.Block, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return []agentcore.Block{}, nil
 	}
 	if raw[0] == '"' {
-		var s string
-		if err := json.Unmarshal(raw, &s); err != nil {
-			return nil, err
-		}
-		return text(s), nil
+		return text(str(raw)), nil
 	}
 	return agentcore.DecodeBlocks(raw)
 }
+
+// errBlock is said of a line whose content holds something else than blocks.
+var errBlock = errors.New("the content holds something else than blocks")
 
 // among says whether a name is in a list parted by spaces.
 func among(list, name string) bool {

@@ -3,7 +3,6 @@ package transcript
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"weir/agentcore"
+	"weir/internal/validjson"
 )
 
 // MaxLine is the default of [Options].MaxLine.
@@ -109,9 +109,14 @@ func Read(ctx context.Context, in io.Reader, opt Options, visit func(*Event) err
 			raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 			r.report.Mended++
 		}
-		r.bad = nil
-		if err := entry(raw); err != nil {
-			return r.report, err
+		raw = bytes.TrimSpace(raw)
+		if r.bad = validjson.Check(raw); r.bad == nil && raw[0] != '{' {
+			r.bad = errors.New("not a JSON object")
+		}
+		if r.bad == nil {
+			if err := entry(raw); err != nil {
+				return r.report, err
+			}
 		}
 		switch {
 		case r.bad == nil:
@@ -149,22 +154,8 @@ type call struct {
 	answered bool
 }
 
-// decode reads JSON of the line at hand, and notes what is wrong with it.
-func (r *reader) decode(raw []byte, into any) bool {
-	if err := json.Unmarshal(raw, into); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
-			r.bad = errors.New("it is not valid JSON")
-		} else {
-			r.bad = errors.New("it has not the shape that the format has")
-		}
-		return false
-	}
-	return true
-}
-
 // call reports a tool call. extra are further parts of its key; again says that the same key can be another call.
-func (r *reader) call(ev *Event, written json.RawMessage, extra string, again bool) error {
+func (r *reader) call(ev *Event, written []byte, extra string, again bool) error {
 	ev.Kind, ev.Line, ev.CWD, ev.Subagent = Call, r.line, r.cwd, r.subagent
 	if ev.Time.IsZero() {
 		ev.Time = r.time
@@ -235,21 +226,27 @@ func stamp(s string) time.Time {
 func text(s string) []agentcore.Block { return []agentcore.Block{&agentcore.TextBlock{Text: s}} }
 
 // textItems are the texts of a content: one text, or a list of items of which those with text count.
-func textItems(raw json.RawMessage) ([]agentcore.Block, error) {
-	if len(raw) == 0 || raw[0] != '[' {
-		return blocks(raw)
-	}
-	var list []struct{ Type, Text string }
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, errors.New("the result has not the shape that the format has")
+func textItems(raw []byte) []agentcore.Block {
+	if len(raw) > 0 && raw[0] == '"' {
+		return text(str(raw))
 	}
 	items := []agentcore.Block{}
-	for _, item := range list {
-		if item.Type == "text" || item.Type == "input_text" || item.Type == "output_text" {
-			items = append(items, text(item.Text)...)
+	elements(raw, func(item []byte) {
+		var kind string
+		var value []byte
+		members(item, func(key string, v []byte) {
+			switch key {
+			case "type":
+				kind = str(v)
+			case "text":
+				value = v
+			}
+		})
+		if kind == "text" || kind == "input_text" || kind == "output_text" {
+			items = append(items, text(str(value))...)
 		}
-	}
-	return items, nil
+	})
+	return items
 }
 
 // allText joins the texts of content, up to what is needed to tell how a call ended.
