@@ -14,10 +14,14 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"weir": main})
 }
 
-// TestScript runs testdata/script: the CLI as a user sees it. Every script has the guests of testdata/guests in $GUESTS and
+// TestScript runs testdata/script: the CLI as a user sees it. Every script has the guests of testdata/guests in $GUESTS, the SDKs in $SDK and
 // a module cache of its own.
 func TestScript(t *testing.T) {
 	guests, err := filepath.Abs("testdata/guests")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sdk, err := filepath.Abs("../../guest-sdk")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,6 +31,7 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GUESTS", guests)
+			env.Setenv("SDK", sdk)
 			env.Setenv("WEIR_CACHE_DIR", filepath.Join(env.WorkDir, ".cache"))
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "home", ".config"))
