@@ -111,7 +111,10 @@ func (f *backtestFlags) run(ctx context.Context, s streams) (err error) {
 		defer func() { _ = bar.Finish() }()
 	}
 	report, err := backtest.Run(ctx, cfg)
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return failed(errors.New("interrupted before all sessions were read"))
+	case err != nil:
 		return err
 	}
 	report.Problems = append(problems, report.Problems...)

@@ -78,15 +78,16 @@ func leftOut(r *backtest.Report) string {
 		{r.Unread, "files that could not be read"},
 	} {
 		if x.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.what))
+			parts = append(parts, fmt.Sprintf("%s (%d)", x.what, x.n))
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
 // table shows what the set as a whole decided, and each extension.
-func table(w io.Writer, r *backtest.Report) {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+func table(b *strings.Builder, r *backtest.Report) {
+	var lines strings.Builder
+	t := tabwriter.NewWriter(&lines, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "\n\tblocked\tasked\trewritten\tfaulted\tunchanged\tnot asked\t\n")
 	row := func(name string, block, ask, rewrite int, faulted string, unchanged int, notAsked string) {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\t%d\t%s\t\n", name, block, ask, rewrite, faulted, unchanged, notAsked)
@@ -111,6 +112,9 @@ func table(w io.Writer, r *backtest.Report) {
 		}
 	}
 	_ = t.Flush() // into memory
+	for line := range strings.Lines(lines.String()) {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
 }
 
 func reasons(say func(string, ...any), style style, e *backtest.Extension) {
