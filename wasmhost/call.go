@@ -83,7 +83,12 @@ func (in *instance) run(ctx context.Context, entry int, input Input, decode func
 	defer in.end()
 	err := in.prepare()
 	if err == nil {
-		if err = in.invoke(in.entries[entry], in.stack[:]); err == nil {
+		if in.plugin != nil {
+			err = in.callPlugin(in.export, input.Bytes)
+		} else {
+			err = in.invoke(in.entries[entry], in.stack[:])
+		}
+		if err == nil {
 			err = in.answer(decode)
 		}
 	}

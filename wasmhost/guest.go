@@ -73,6 +73,7 @@ type Guest struct {
 	logger *slog.Logger
 	config guestConfig
 	vars   variables
+	values map[string][]byte // the same of a module that extism/go-sdk runs, which bounds them itself
 
 	// life ends when Close cannot wait any longer for the call under way, or when it has closed the guest.
 	life context.Context

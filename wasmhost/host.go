@@ -79,10 +79,6 @@ func New(ctx context.Context, cfg Config) (*Host, error) {
 	if h.logger == nil {
 		h.logger = slog.New(slog.DiscardHandler)
 	}
-	rc := wazero.NewRuntimeConfigCompiler()
-	if cfg.Interpreter {
-		rc = wazero.NewRuntimeConfigInterpreter()
-	}
 	if cfg.CacheDir != "" {
 		if err := os.MkdirAll(cfg.CacheDir, 0o700); err != nil {
 			return nil, fmt.Errorf("module cache: %w", err)
@@ -93,15 +89,25 @@ func New(ctx context.Context, cfg Config) (*Host, error) {
 		}
 		h.cache = cache
 		h.store = moduleStore{dir: cfg.CacheDir}
-		rc = rc.WithCompilationCache(cache)
 	}
-	rc = rc.WithCoreFeatures(features).WithDebugInfoEnabled(true) // the meter leaves no debug sections but the names
-	h.runtime = wazero.NewRuntimeWithConfig(ctx, rc)
+	h.runtime = wazero.NewRuntimeWithConfig(ctx, h.runtimeConfig())
 	h.validator = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter().WithCoreFeatures(features).WithDebugInfoEnabled(false))
 	if err := h.prepare(ctx); err != nil {
 		return nil, errors.Join(err, h.Close(ctx))
 	}
 	return h, nil
+}
+
+// runtimeConfig is that of every runtime in which guests run.
+func (h *Host) runtimeConfig() wazero.RuntimeConfig {
+	rc := wazero.NewRuntimeConfigCompiler()
+	if h.cfg.Interpreter {
+		rc = wazero.NewRuntimeConfigInterpreter()
+	}
+	if h.cache != nil {
+		rc = rc.WithCompilationCache(h.cache)
+	}
+	return rc.WithCoreFeatures(features).WithDebugInfoEnabled(true) // the meter leaves no debug sections but the names
 }
 
 // prepare instantiates the modules that guests import from, and compiles the kernel.
@@ -173,6 +179,11 @@ func (h *Host) Close(ctx context.Context) error {
 		errs = append(errs, g.Close(ctx))
 	}
 	h.compiling.Wait()
+	for _, e := range h.modules { // nobody changes them any more; what is not a plugin goes with the runtime
+		if e.module.plugin != nil {
+			errs = append(errs, e.module.free(ctx))
+		}
+	}
 	errs = append(errs, h.runtime.Close(ctx), h.validator.Close(ctx))
 	if h.cache != nil {
 		errs = append(errs, h.cache.Close(ctx))

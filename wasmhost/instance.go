@@ -17,7 +17,8 @@ import (
 type instance struct {
 	guest   *Guest
 	mod     api.Module
-	kernel  api.Module // nil when the guest does not import Extism's env
+	kernel  api.Module      // nil when the guest does not import Extism's env
+	plugin  *extismInstance // of a module that extism/go-sdk runs: it has mod
 	budget  memoryBudget
 	entries []api.Function    // in the order of GuestConfig.Entries
 	fuel    api.MutableGlobal // what is left of the slice that the guest was given last
@@ -101,6 +102,9 @@ func (in *instance) now() time.Duration { return in.guest.module.host.now() }
 
 func (in *instance) load() error {
 	h, m := in.guest.module.host, in.guest.module
+	if m.plugin != nil {
+		return in.loadPlugin()
+	}
 	if m.kernel {
 		const table = 17 * pageSize // the kernel's table of blocks, which is ours, not the guest's
 		k, err := in.instantiate(experimental.WithMemoryAllocator(&in.native, in.budget.allocator(table)), h.kernel)
@@ -123,9 +127,8 @@ func (in *instance) load() error {
 	in.mod = mod
 	in.fuel = mod.ExportedGlobal(m.info.FuelGlobal).(api.MutableGlobal)
 	if init := mod.ExportedFunction("_initialize"); init != nil {
-		d := init.Definition()
-		if len(d.ParamTypes())+len(d.ResultTypes()) > 0 {
-			return in.newFault(KindLoad, errors.New("export \"_initialize\" has parameters or results; its type is () -> ()"))
+		if err := in.checkInitialize(init); err != nil {
+			return err
 		}
 		if err := in.invoke(init, nil); err != nil {
 			return err
@@ -137,6 +140,13 @@ func (in *instance) load() error {
 	in.entries = make([]api.Function, len(in.guest.cfg.Entries))
 	for i, name := range in.guest.cfg.Entries {
 		in.entries[i] = mod.ExportedFunction(name)
+	}
+	return nil
+}
+
+func (in *instance) checkInitialize(init api.Function) error {
+	if d := init.Definition(); len(d.ParamTypes())+len(d.ResultTypes()) > 0 {
+		return in.newFault(KindLoad, errors.New("export \"_initialize\" has parameters or results; its type is () -> ()"))
 	}
 	return nil
 }
@@ -163,6 +173,10 @@ func (in *instance) resolve(name string) api.Module {
 // close frees the instance.
 func (in *instance) close(ctx context.Context) error {
 	var errs []error
+	if in.plugin != nil {
+		errs = append(errs, in.plugin.CloseWithContext(ctx))
+		in.plugin = nil
+	}
 	for _, m := range []api.Module{in.mod, in.kernel} {
 		if m != nil {
 			errs = append(errs, m.Close(ctx))

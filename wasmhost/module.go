@@ -29,8 +29,9 @@ type Module struct {
 	digest   string
 	size     int
 	summary  screen.Summary
-	compiled wazero.CompiledModule
-	kernel   bool // it imports Extism's env
+	compiled wazero.CompiledModule // nil for a plugin
+	plugin   *extismPlugin         // what extism/go-sdk made of it, when that runs it
+	kernel   bool                  // it imports Extism's env, and is no plugin
 	info     meter.Info
 	source   []byte // see WithSource; nil for most
 
@@ -43,10 +44,15 @@ type moduleKey struct {
 	digest [sha256.Size]byte
 	table  uint32
 	depth  uint32
+	extism bool // for extism/go-sdk
 }
 
 func (k moduleKey) String() string {
-	return fmt.Sprintf("%s-m%s-t%d-d%d", hex.EncodeToString(k.digest[:]), meter.Version, k.table, k.depth)
+	s := fmt.Sprintf("%s-m%s-t%d-d%d", hex.EncodeToString(k.digest[:]), meter.Version, k.table, k.depth)
+	if k.extism {
+		s += "-x"
+	}
+	return s
 }
 
 // Digest is the SHA-256 of the module's bytes, in lower-case hex.
@@ -63,6 +69,16 @@ func (m *Module) MeterInfo() meter.Info { return m.info }
 
 // CompileFile reads and compiles a module file. name is used in errors.
 func (h *Host) CompileFile(ctx context.Context, name, path string, limits Limits) (*Module, error) {
+	wasm, err := ReadModule(name, path, limits)
+	if err != nil {
+		return nil, err
+	}
+	return h.Compile(ctx, name, wasm, limits)
+}
+
+// ReadModule reads a module file, if it is one and no larger than the limit Module. Every error is a *Fault of kind load for
+// name.
+func ReadModule(name, path string, limits Limits) ([]byte, error) {
 	limits = limits.withDefaults()
 	info, err := os.Stat(path)
 	switch {
@@ -77,13 +93,17 @@ func (h *Host) CompileFile(ctx context.Context, name, path string, limits Limits
 	if err != nil {
 		return nil, loadFault(name, err)
 	}
-	return h.Compile(ctx, name, wasm, limits)
+	return wasm, nil
 }
 
 // Compile screens, validates, meters and compiles a module, or returns what an earlier call made of the same bytes. Of
 // limits it uses Module, Memory, Table and Depth; the last two are written into the compiled form, and hold for all its
 // guests. Every error is a *Fault of kind load for name. It does not keep wasm.
 func (h *Host) Compile(ctx context.Context, name string, wasm []byte, limits Limits) (*Module, error) {
+	return h.compileFor(ctx, name, wasm, limits, false)
+}
+
+func (h *Host) compileFor(ctx context.Context, name string, wasm []byte, limits Limits, extism bool) (*Module, error) {
 	if err := limits.Validate(); err != nil {
 		return nil, loadFault(name, err)
 	}
@@ -91,7 +111,7 @@ func (h *Host) Compile(ctx context.Context, name string, wasm []byte, limits Lim
 	if err := screen.Check(wasm, screen.Limits{ModuleBytes: int(limits.Module), MemoryBytes: int64(limits.Memory), TableElements: int(limits.Table)}); err != nil {
 		return nil, loadFault(name, err)
 	}
-	key := moduleKey{digest: sha256.Sum256(wasm), table: limits.Table, depth: limits.Depth}
+	key := moduleKey{digest: sha256.Sum256(wasm), table: limits.Table, depth: limits.Depth, extism: extism}
 	for {
 		e, mine, err := h.entry(key)
 		if err != nil {
@@ -167,7 +187,14 @@ func (h *Host) release(ctx context.Context, key moduleKey, e *moduleEntry) error
 	if !last {
 		return nil
 	}
-	return e.module.compiled.Close(ctx) // it is there: who compiles it holds it until then
+	return e.module.free(ctx) // it is there: who compiles it holds it until then
+}
+
+func (m *Module) free(ctx context.Context) error {
+	if m.plugin != nil {
+		return m.plugin.Close(ctx)
+	}
+	return m.compiled.Close(ctx)
 }
 
 func (h *Host) compile(ctx context.Context, key moduleKey, wasm []byte, limits Limits) (*Module, error) {
@@ -178,6 +205,11 @@ func (h *Host) compile(ctx context.Context, key moduleKey, wasm []byte, limits L
 	if err := checkModule(summary); err != nil {
 		return nil, err
 	}
+	if key.extism {
+		if err := plainExtism(summary); err != nil {
+			return nil, err
+		}
+	}
 	for i := range summary.Imports { // they would keep all of wasm in memory
 		summary.Imports[i].Params, summary.Imports[i].Results = nil, nil
 	}
@@ -185,30 +217,45 @@ func (h *Host) compile(ctx context.Context, key moduleKey, wasm []byte, limits L
 		summary.Exports[i].Params, summary.Exports[i].Results = nil, nil
 	}
 	m := &Module{host: h, key: key, digest: hex.EncodeToString(key.digest[:]), size: len(wasm), summary: summary}
-	m.kernel = slices.ContainsFunc(summary.Imports, func(i screen.Import) bool { return i.Module == extismModule })
+	m.kernel = !key.extism && slices.ContainsFunc(summary.Imports, func(i screen.Import) bool { return i.Module == extismModule })
 	metered, err := h.metered(ctx, key, wasm, limits)
 	if err != nil {
 		return nil, err
 	}
 	m.info = metered.info
+	if key.extism {
+		if m.plugin, err = h.compilePlugin(ctx, metered.wasm); err != nil {
+			return nil, fmt.Errorf("compile for extism: %w", err)
+		}
+		return m, nil
+	}
 	if m.compiled, err = h.native(ctx, metered.wasm); err != nil {
 		return nil, fmt.Errorf("compile: %w", err)
 	}
 	return m, nil
 }
 
-// native compiles to machine code, or reads what was compiled earlier. wazero refuses a file of its cache that is damaged
-// and keeps it; we empty that cache and compile again.
-func (h *Host) native(ctx context.Context, wasm []byte) (wazero.CompiledModule, error) {
-	m, err := h.runtime.CompileModule(ctx, wasm)
+// native compiles to machine code, or reads what was compiled earlier.
+func (h *Host) native(ctx context.Context, wasm []byte) (compiled wazero.CompiledModule, err error) {
+	err = h.undamaged(func() error {
+		compiled, err = h.runtime.CompileModule(ctx, wasm)
+		return err
+	})
+	return compiled, err
+}
+
+// undamaged runs a compilation. wazero refuses a file of its cache that is damaged and keeps it; we empty that cache and
+// compile again.
+func (h *Host) undamaged(compile func() error) error {
+	err := compile()
 	if err == nil || h.cfg.CacheDir == "" || !strings.HasPrefix(err.Error(), "compilationcache: ") {
-		return m, err
+		return err
 	}
 	h.logger.Warn("the module cache is damaged and is emptied", "error", err)
 	if rerr := removeFiles(h.nativeDir()); rerr != nil {
-		return nil, errors.Join(err, rerr)
+		return errors.Join(err, rerr)
 	}
-	return h.runtime.CompileModule(ctx, wasm)
+	return compile()
 }
 
 // meteredModule is the rewritten form of a valid module.
@@ -239,7 +286,7 @@ func (h *Host) metered(ctx context.Context, key moduleKey, wasm []byte, limits L
 		return meteredModule{}, err
 	}
 	var m meteredModule
-	if m.wasm, m.info, err = meter.Instrument(wasm, meter.Config{TableElements: key.table, Depth: int64(key.depth)}); err != nil {
+	if m.wasm, m.info, err = meter.Instrument(wasm, meter.Config{TableElements: key.table, Depth: int64(key.depth), Enter: key.extism}); err != nil {
 		return meteredModule{}, err
 	}
 	info, err := json.Marshal(m.info)

@@ -22,6 +22,9 @@ func (w *rewriter) code() ([]byte, *wasmbin.Error) {
 		r.FailAt(at, "%d function bodies for %d functions", n, len(w.funcTypes))
 	}
 	w.helpers.index(helper{kind: helperSlow})
+	if w.cfg.Enter {
+		w.helpers.index(helper{kind: helperEnter})
+	}
 	out := make([]byte, 0, r.Len()+r.Len()/2)
 	b := &wasmbin.Reader{}
 	for i := 0; i < n && r.Err() == nil; i++ {

@@ -18,6 +18,7 @@ const (
 	helperGrowCharge                        // (pages) -> pages: charges memory.grow
 	helperTableCharge                       // (n) -> n: charges an operation on n elements of a table
 	helperTableGrowCharge                   // (n) -> n: charges table.grow by n
+	helperEnter                             // () : begins a slice
 )
 
 // helpers hands out the indexes of the functions that are added, in order of first use. The slow path is always the first.
@@ -45,7 +46,7 @@ func (w *rewriter) helperTypes() []uint32 {
 	out := make([]uint32, len(w.helpers.list))
 	for i, h := range w.helpers.list {
 		switch h.kind {
-		case helperSlow:
+		case helperSlow, helperEnter:
 			out[i] = w.typeIndex(nil, nil)
 		case helperFill, helperCopy, helperInit:
 			out[i] = w.typeIndex([]byte{i32Type, i32Type, i32Type}, nil)
@@ -107,6 +108,11 @@ func (w *rewriter) helperBody(h helper) []byte {
 	switch h.kind {
 	case helperSlow:
 		a.slow()
+	case helperEnter:
+		a.b = append(a.b, 0) // no locals
+		a.br(wasmbin.OpCall, w.refill)
+		a.b = setGlobal(a.b, w.fuel)
+		a.op(wasmbin.OpEnd)
 	case helperFill:
 		a.bulk(func() { a.misc(wasmbin.OpMemoryFill, 0) }, 0, false, false)
 	case helperCopy:

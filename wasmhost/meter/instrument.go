@@ -37,6 +37,9 @@ type Config struct {
 	// DefaultTableElements. wazero itself sets no limit: one table.grow can ask Go for 32 GB, which ends the process. A table whose declared minimum
 	// is larger keeps its minimum as maximum: refusing it is the screen's job. An imported table is limited by the module that defines it.
 	TableElements uint32
+	// Enter adds a function () -> () and exports it as Info.Enter: it calls Refill and sets the fuel to what that returns. It is for a host that cannot
+	// reach the instance otherwise, and learns from that call of Refill which one it is.
+	Enter bool
 }
 
 // Info says what the host needs to know about an instrumented module.
@@ -44,6 +47,8 @@ type Info struct {
 	// FuelGlobal and DepthGlobal are the names under which the two mutable i64 globals are exported. They differ from every export of the guest. Fuel
 	// starts at 0, depth at Config.Depth. Both are to be read and set between calls only.
 	FuelGlobal, DepthGlobal string
+	// Enter is the name of the function that Config.Enter asks for; "" without it.
+	Enter string
 	// Functions is the number of functions that the guest defines itself.
 	Functions int
 	// Leaves is how many of them are not counted in depth.

@@ -45,6 +45,10 @@ func (m *module) rewrite(cfg Config) ([]byte, Info, *wasmbin.Error) {
 		Functions:   len(m.funcTypes),
 	}
 
+	if cfg.Enter {
+		w.info.Enter = m.freeName("weir:enter")
+	}
+
 	// The code comes first: it decides which types and helper functions are added.
 	code, err := w.code()
 	if err != nil {
@@ -224,11 +228,15 @@ func (w *rewriter) globalSection(r *wasmbin.Reader) []byte {
 
 func (w *rewriter) exportSection(r *wasmbin.Reader) []byte {
 	var b []byte
+	added := uint32(2)
+	if w.cfg.Enter {
+		added++
+	}
 	if r == nil {
-		b = wasmbin.AppendU32(nil, 2)
+		b = wasmbin.AppendU32(nil, added)
 	} else {
 		n := r.Count("exports", 3)
-		b = wasmbin.AppendU32(make([]byte, 0, r.Len()+64), uint32(n+2))
+		b = wasmbin.AppendU32(make([]byte, 0, r.Len()+64), uint32(n)+added)
 		for range n {
 			b = wasmbin.AppendName(b, string(r.Name()))
 			kind := r.Byte()
@@ -238,6 +246,9 @@ func (w *rewriter) exportSection(r *wasmbin.Reader) []byte {
 			}
 			b = wasmbin.AppendU32(append(b, kind), i)
 		}
+	}
+	if w.cfg.Enter {
+		b = wasmbin.AppendU32(append(wasmbin.AppendName(b, w.info.Enter), 0), w.helpers.index(helper{kind: helperEnter}))
 	}
 	b = wasmbin.AppendU32(append(wasmbin.AppendName(b, w.info.FuelGlobal), 3), w.fuel)
 	return wasmbin.AppendU32(append(wasmbin.AppendName(b, w.info.DepthGlobal), 3), w.depth)
