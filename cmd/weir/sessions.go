@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"weir/engine/session"
+	"weir/engine/session/sessionhtml"
 )
 
 func newSessions(s streams) *cobra.Command {
@@ -188,18 +189,23 @@ func newSessionsShow(s streams) *cobra.Command {
 }
 
 func newSessionsExport(s streams) *cobra.Command {
-	var markdown bool
+	var markdown, html bool
 	cmd := &cobra.Command{
-		Use:   "export SESSION --markdown",
+		Use:   "export SESSION --html|--markdown",
 		Short: "Write a session in a form for people to standard output",
-		Args:  cobra.ExactArgs(1),
+		Long: "Writes a session in a form for people to standard output. The HTML page is one file without scripts: everything is in it, and it\n" +
+			"requests nothing when it is looked at.",
+		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if !markdown {
-				return usageError(errors.New("in which form? --markdown is the one there is"))
+			if markdown == html {
+				return usageError(errors.New("in which form? say --html or --markdown"))
 			}
 			store, _, err := readSession(s, args[0])
 			if err != nil {
 				return err
+			}
+			if html {
+				return sessionhtml.Write(s.out, store, sessionTitle(store))
 			}
 			text := "# " + sessionTitle(store) + "\n\n" + sessionMarkdown(store)
 			if terminal(s.out) {
@@ -209,6 +215,7 @@ func newSessionsExport(s streams) *cobra.Command {
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&html, "html", false, "as a self-contained HTML page")
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "as Markdown")
 	return cmd
 }
