@@ -19,6 +19,7 @@ type ModuleInfo struct {
 	Version      string           `json:"version"`
 	Description  string           `json:"description,omitempty"`
 	Described    bool             `json:"described"` // false for a plain Extism module
+	Runtimes     []string         `json:"runtimes"`  // what a set may name as its runtime
 	Size         int              `json:"size"`
 	Digest       string           `json:"sha256"`
 	Functions    int              `json:"functions"`
@@ -63,6 +64,9 @@ func Inspect(ctx context.Context, cfg Config, x *set.Extension) (*ModuleInfo, er
 		Name: d.Name, Version: d.Version, Description: d.Description, Described: module.Exports(wasmhost.DescribeExport), Size: module.Size(),
 		Digest: module.Digest(), Functions: s.Functions, Memory: "none", Config: d.Config, Limits: wasmhost.DefaultLimits(),
 		Capabilities: []CapabilityInfo{}, Imports: []string{}, Hooks: []HookInfo{},
+	}
+	if info.Runtimes = []string{set.RuntimeWeir.String()}; module.PlainExtism() == nil {
+		info.Runtimes = append(info.Runtimes, set.RuntimeExtism.String())
 	}
 	if s.HasMemory {
 		info.Memory = fmt.Sprintf("%s pages of 64 KiB", s.Memory)

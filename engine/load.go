@@ -18,10 +18,6 @@ import (
 
 // load makes one extension of a set.
 func (e *Engine) load(ctx context.Context, x *set.Extension) (*guestExtension, *wire.Describe, error) {
-	if x.Runtime == set.RuntimeExtism {
-		return nil, nil, x.At("runtime").Error("extension.runtime", fmt.Sprintf("extension %q: runtime \"extism\" is not built into this version", x.Name),
-			"leave it out: weir's own host runs plain Extism modules too")
-	}
 	limits := hostLimits(x.Limits)
 	module, err := e.compile(ctx, x, limits)
 	if err != nil {
@@ -69,6 +65,10 @@ func (e *Engine) compile(ctx context.Context, x *set.Extension, limits wasmhost.
 	if e.cfg.Host == nil {
 		return nil, fmt.Errorf("extension %q: the engine has no host to run modules", x.Name)
 	}
+	compile := e.cfg.Host.Compile
+	if x.Runtime == set.RuntimeExtism {
+		compile = e.cfg.Host.CompileExtism
+	}
 	if name, ok := x.Bundled(); ok {
 		var wasm []byte
 		if e.cfg.Bundled != nil {
@@ -77,13 +77,23 @@ func (e *Engine) compile(ctx context.Context, x *set.Extension, limits wasmhost.
 		if wasm == nil || !ok {
 			return nil, x.At("module").Error("extension.module", fmt.Sprintf("extension %q: there is no bundled extension %q", x.Name, name), "")
 		}
-		return e.cfg.Host.Compile(ctx, x.Name, wasm, limits)
+		return compile(ctx, x.Name, wasm, limits)
 	}
 	if _, err := os.Stat(x.Module); err != nil {
 		return nil, x.At("module").Error("extension.module", fmt.Sprintf("extension %q: %v", x.Name, err), "the path is relative to the set file")
 	}
 	if script.Is(x.Module) {
+		if x.Runtime == set.RuntimeExtism {
+			return nil, x.At("runtime").Error("extension.runtime", fmt.Sprintf("extension %q: a policy in JavaScript or TypeScript is no plain Extism module", x.Name), `leave out runtime = "extism"`)
+		}
 		return e.compileScript(ctx, x, limits)
+	}
+	if x.Runtime == set.RuntimeExtism {
+		wasm, err := wasmhost.ReadModule(x.Name, x.Module, limits)
+		if err != nil {
+			return nil, err
+		}
+		return compile(ctx, x.Name, wasm, limits)
 	}
 	return e.cfg.Host.CompileFile(ctx, x.Name, x.Module, limits)
 }

@@ -30,7 +30,19 @@ type (
 //
 // It sets go-sdk's log level to debug, which holds for the whole process: at any other, guests that ask for the level would not log.
 func (h *Host) CompileExtism(ctx context.Context, name string, wasm []byte, limits Limits) (*Module, error) {
-	return h.compileFor(ctx, name, wasm, limits, true)
+	m, err := h.compileFor(ctx, name, wasm, limits, true)
+	return m, onExtism(err)
+}
+
+// onExtism says in the fault of a module that does not load which runtime it did not load on.
+func onExtism(err error) error {
+	var f *Fault
+	if !errors.As(err, &f) {
+		return err
+	}
+	said := *f
+	said.Err = fmt.Errorf("runtime extism: %w", f.Err)
+	return &said
 }
 
 // Extism says whether extism/go-sdk runs the module.
@@ -43,15 +55,15 @@ func plainExtism(s screen.Summary) error {
 	const advice = `leave out runtime = "extism"`
 	for _, x := range s.Exports {
 		if x.Name == DescribeExport {
-			return fmt.Errorf("runtime extism: the module exports %s, so it is a weir extension, which weir's own runtime has to run; %s", DescribeExport, advice)
+			return fmt.Errorf("the module exports %s, so it is a weir extension, which weir's own runtime has to run; %s", DescribeExport, advice)
 		}
 	}
 	for _, i := range s.Imports {
 		switch {
 		case i.Module == userModule:
-			return fmt.Errorf("runtime extism: the module imports %s.%s: extism/go-sdk cannot serve functions that take pointers, since its host functions see only the kernel's memory; %s", i.Module, i.Name, advice)
+			return fmt.Errorf("the module imports %s.%s: extism/go-sdk cannot serve functions that take pointers, since its host functions see only the kernel's memory; %s", i.Module, i.Name, advice)
 		case capabilityOf(i.Module, i.Name) != "":
-			return fmt.Errorf("runtime extism: the module imports %s.%s: extism/go-sdk's own HTTP client does not keep to what is granted here; %s and grant it: %s", i.Module, i.Name, advice, GrantLine("http"))
+			return fmt.Errorf("the module imports %s.%s: extism/go-sdk's own HTTP client does not keep to what is granted here; %s and grant it: %s", i.Module, i.Name, advice, GrantLine("http"))
 		}
 	}
 	return nil

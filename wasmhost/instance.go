@@ -92,6 +92,9 @@ func newInstance(ctx context.Context, g *Guest) (*instance, error) {
 	if err == nil {
 		return in, nil
 	}
+	if g.module.plugin != nil {
+		err = onExtism(err)
+	}
 	if cerr := in.close(ctx); cerr != nil {
 		return nil, errors.Join(err, cerr)
 	}

@@ -225,7 +225,7 @@ func (h *Host) compile(ctx context.Context, key moduleKey, wasm []byte, limits L
 	m.info = metered.info
 	if key.extism {
 		if m.plugin, err = h.compilePlugin(ctx, metered.wasm); err != nil {
-			return nil, fmt.Errorf("compile for extism: %w", err)
+			return nil, fmt.Errorf("compile: %w", err)
 		}
 		return m, nil
 	}

@@ -54,7 +54,7 @@ func check(ctx context.Context, out io.Writer, x *set.Set) (err error) {
 		return nil
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "EXTENSION\tMODE\tON ERROR\tHOOKS\tGRANTS\tMODULE")
+	fmt.Fprintln(w, "EXTENSION\tMODE\tON ERROR\tHOOKS\tGRANTS\tRUNTIME\tMODULE")
 	for i, info := range eng.Extensions() {
 		e := &x.Extensions[i]
 		onError := e.OnError.String()
@@ -65,7 +65,7 @@ func check(ctx context.Context, out io.Writer, x *set.Set) (err error) {
 		if grants == "" {
 			grants = "-"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.Name, e.Mode, onError, strings.Join(info.Hooks, ", "), grants, e.Module)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Name, e.Mode, onError, strings.Join(info.Hooks, ", "), grants, e.Runtime, e.Module)
 	}
 	if err := w.Flush(); err != nil {
 		return failed(err)

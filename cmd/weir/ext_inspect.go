@@ -63,6 +63,7 @@ func printInfo(s streams, info *engine.ModuleInfo) error {
 		kind = "plain Extism module (no weir_describe)"
 	}
 	row("kind", "%s", kind)
+	row("runtime", "%s", strings.Join(info.Runtimes, ", "))
 	row("size", "%d bytes, %d functions", info.Size, info.Functions)
 	row("sha256", "%s", info.Digest)
 	row("memory", "%s", info.Memory)
