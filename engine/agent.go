@@ -22,7 +22,7 @@ func (e *Engine) Hooks() agentcore.Hooks {
 			return e.partial(call.ToolCall.Name, partial)
 		}
 	}
-	if e.Handles(wire.EventContext) {
+	if e.Handles(wire.EventContext) || e.cfg.Prompt != nil {
 		h.TransformContext = e.Context
 	}
 	if e.Handles(wire.EventMessageEnd) {

@@ -18,6 +18,11 @@ import (
 // openBundled opens n extensions of one bundled module.
 func openBundled(b testing.TB, module string, n int) *engine.Engine {
 	b.Helper()
+	return openMetered(b, module, n, nil)
+}
+
+func openMetered(b testing.TB, module string, n int, prompt func(engine.PromptChange)) *engine.Engine {
+	b.Helper()
 	ctx := context.Background()
 	host, err := wasmhost.New(ctx, wasmhost.Config{})
 	if err != nil {
@@ -31,7 +36,7 @@ func openBundled(b testing.TB, module string, n int) *engine.Engine {
 	if err != nil {
 		b.Fatal(err)
 	}
-	e, err := engine.Open(ctx, engine.Config{Host: host, Set: s, Bundled: extensions.Bundled, CWD: "/home/dev/project"})
+	e, err := engine.Open(ctx, engine.Config{Host: host, Set: s, Bundled: extensions.Bundled, CWD: "/home/dev/project", Prompt: prompt})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -79,6 +84,59 @@ func BenchmarkContext(b *testing.B) {
 			for b.Loop() {
 				if _, err := e.Context(ctx, history); err != nil {
 					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkModelCall is what the hooks of one model call take in a session of 10,000 messages and 10 MB with three extensions in the
+// table view: a message more than in the call before, the context, the prompt meter. At most 2 ms are wanted.
+func BenchmarkModelCall(b *testing.B) {
+	for _, c := range []struct {
+		name  string
+		meter func(engine.PromptChange)
+	}{{"without-meter", nil}, {"with-meter", func(c engine.PromptChange) {
+		if c.Part != 0 {
+			b.Errorf("the prefix changed: %+v", c)
+		}
+	}}} {
+		b.Run("10k-messages-10MB/3-extensions/"+c.name, func(b *testing.B) {
+			e := openMetered(b, "prune-context", 3, c.meter)
+			history := longHistory(b, 10_000, 10<<20)
+			ctx := context.Background()
+			hook := e.Hooks().TransformContext
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				more := user("go on")
+				if _, err := more.JSON(); err != nil {
+					b.Fatal(err)
+				}
+				history = append(history, more)
+				b.StartTimer()
+				messages, err := hook(ctx, history)
+				if err != nil {
+					b.Fatal(err)
+				}
+				e.Sent(&agentcore.Request{Messages: messages})
+			}
+		})
+	}
+}
+
+// BenchmarkPromptMeter is the meter alone: all messages as before, and all of them anew with the same content.
+func BenchmarkPromptMeter(b *testing.B) {
+	for _, anew := range []bool{false, true} {
+		b.Run(fmt.Sprintf("10k-messages-10MB/anew=%v", anew), func(b *testing.B) {
+			e := openMetered(b, "prune-context", 0, func(engine.PromptChange) {})
+			requests := []*agentcore.Request{{Messages: longHistory(b, 10_000, 10<<20)}, {Messages: longHistory(b, 10_000, 10<<20)}}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				if anew {
+					e.Sent(requests[i%2])
+				} else {
+					e.Sent(requests[0])
 				}
 			}
 		})

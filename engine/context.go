@@ -20,6 +20,8 @@ type ContextEvent struct{ Messages []*agentcore.Message }
 func (e *Engine) Context(ctx context.Context, messages []*agentcore.Message) ([]*agentcore.Message, error) {
 	account := e.newAccount()
 	defer func() { e.settle(ctx, account, &wire.DecisionEvent{Event: wire.EventContext}) }()
+	history := messages
+	var edits []promptEdit
 	for i := range e.handlers[wire.EventContext] {
 		h := &e.handlers[wire.EventContext][i]
 		before := messages
@@ -43,8 +45,14 @@ func (e *Engine) Context(ctx context.Context, messages []*agentcore.Message) ([]
 		case err != nil && h.strict:
 			return nil, fmt.Errorf("the request was not sent: %w", err)
 		case err == nil && !h.monitor:
+			if e.cfg.Prompt != nil && !slices.Equal(before, after) {
+				edits = append(edits, promptEdit{h.ext.Name(), after})
+			}
 			messages = after
 		}
+	}
+	if e.cfg.Prompt != nil {
+		e.prompt.context(history, edits)
 	}
 	return messages, nil
 }

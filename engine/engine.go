@@ -48,6 +48,9 @@ type Config struct {
 	// Trace gets, like Record, every answer together with the event that was asked about and the result as the extension
 	// gave it (nil for a fault). It must keep neither, nor change what they point to. nil: nobody looks.
 	Trace func(rec Record, ev *Event, result any)
+	// Prompt gets what each model call did to the prefix of the prompt, and which extension changed it: see [Engine.Sent]. nil:
+	// nobody looks.
+	Prompt func(PromptChange)
 	// SessionID, CWD and Mode are told to the guests. Mode "" is "embedded".
 	SessionID string
 	CWD       string
@@ -74,6 +77,7 @@ type Engine struct {
 	facts     *facts.Computer // nil when nobody asks for facts
 
 	recording sync.Mutex // held while Config.Record runs
+	prompt    promptMeter
 
 	mu    sync.Mutex
 	at    wire.Moment // of the run: model, thinking level, turn and call

@@ -101,6 +101,11 @@ func (e *Engine) askBeforeAgentStart(ctx context.Context, p wire.BeforeAgentStar
 	}, nil)
 	out := &wire.BeforeAgentStartOutcome{}
 	out.Messages, out.SystemPrompt = wire.MergeBeforeAgentStart(answers)
+	for i := range answers {
+		if a := &answers[i]; out.SystemPrompt != nil && a.Result.SystemPrompt != nil && !a.Monitor && a.Fault == nil {
+			e.prompt.setSystem(*out.SystemPrompt, a.Extension)
+		}
+	}
 	return out, err
 }
 

@@ -46,7 +46,7 @@ func (e *Engine) capabilities(x *set.Extension) (map[string]wasmhost.Capability,
 		})
 	}
 	if len(g.Session) > 0 {
-		granted["session"] = wasmhost.UseSession(g.Session, e.cfg.Session)
+		granted["session"] = wasmhost.UseSession(g.Session, e.sessionFor(x.Name))
 	}
 	if g.UI {
 		granted["ui"] = wasmhost.AskUI(x.Name, e.cfg.UI)

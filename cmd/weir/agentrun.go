@@ -51,6 +51,7 @@ type connection struct {
 // report is what a run leaves to be summed up.
 type report struct {
 	records  []engine.Record
+	prompts  []engine.PromptChange
 	messages []*agentcore.Message // what the session works with at the end
 	kept     int                  // messages that the session keeps, those that a compaction took from the model too
 	seen     []int                // messages that the model was sent, by request
@@ -94,6 +95,12 @@ func (r *agentRun) do(ctx context.Context) (rep *report, err error) {
 			rep.records = append(rep.records, rec)
 			for _, s := range sinks {
 				s.record(rec)
+			}
+		},
+		Prompt: func(c engine.PromptChange) {
+			rep.prompts = append(rep.prompts, c)
+			for _, s := range sinks {
+				s.prompt(c)
 			}
 		},
 		Logger: out.logger(),

@@ -17,7 +17,7 @@ import (
 
 // jsonSink tells a run to a program: one JSON object a line. The first is the session's header, then the events as they
 // occur, with deltas only (reference: docs/json.md, 0.85.0), and between them the answers of extensions as
-// "extension_decision". agent_settled is the last line.
+// "extension_decision", and for each model call "prompt_prefix". agent_settled is the last line.
 type jsonSink struct {
 	err io.Writer
 
@@ -150,6 +150,21 @@ func (s *jsonSink) record(rec engine.Record) {
 		Outcome: rec.Outcome.String(), Reason: rec.Reason, Monitor: rec.Monitor, Recheck: rec.Round, Fresh: rec.Usage.Fresh,
 		Micros: float64(rec.Usage.Duration.Nanoseconds()) / 1000, Fuel: rec.Usage.Fuel,
 	})
+}
+
+// promptLine is what a model call did to the prefix of the prompt.
+type promptLine struct {
+	Type      string `json:"type"`
+	Call      int    `json:"call"`
+	Messages  int    `json:"messages"`
+	Kept      int    `json:"kept"`
+	Changed   string `json:"changed,omitempty"` // tools, system, messages
+	Cause     string `json:"cause,omitempty"`   // extension, compaction, history, program
+	Extension string `json:"extension,omitempty"`
+}
+
+func (s *jsonSink) prompt(c engine.PromptChange) {
+	_ = s.line(promptLine{"prompt_prefix", c.Call, c.Messages, c.Kept, c.Part.String(), c.Cause.String(), c.Extension}) // told again by the next event
 }
 
 // end writes what was held back.

@@ -23,6 +23,8 @@ type sink interface {
 	// event is a session.Subscriber.
 	event(ev session.Event) error
 	record(rec engine.Record)
+	// prompt tells what a model call did to the prefix of the prompt.
+	prompt(c engine.PromptChange)
 	// end comes once, after all else.
 	end(rep *report)
 	// ask is how questions reach a person; nil when there is none.

@@ -187,6 +187,59 @@ func (t *timeline) end(rep *report) {
 	for _, l := range summarize(rep.records) {
 		t.printf("  %s %s\n", t.style.cyan(l.name), l.text())
 	}
+	if text := prefixText(rep.prompts); text != "" {
+		t.printf("  prompt cache: %s\n", text)
+	}
+}
+
+// prompt has nothing to show while the run goes on.
+func (*timeline) prompt(engine.PromptChange) {}
+
+// prefixText says what became of the prefix of the prompt, which providers keep from one model call to the next: who changed it how
+// often, and where first. "" for a run of one call.
+func prefixText(changes []engine.PromptChange) string {
+	if len(changes) < 2 {
+		return ""
+	}
+	type culprit struct {
+		who   string
+		times int
+		first engine.PromptChange
+	}
+	var list []*culprit
+	kept := 0
+	for _, c := range changes[1:] {
+		who := c.Extension
+		switch c.Cause {
+		case 0:
+			kept++
+			continue
+		case engine.CauseCompaction:
+			who = "a compaction"
+		case engine.CauseHistory:
+			who = "another history"
+		case engine.CauseProgram:
+			who = "the program"
+		}
+		i := slices.IndexFunc(list, func(l *culprit) bool { return l.who == who })
+		if i < 0 {
+			i = len(list)
+			list = append(list, &culprit{who: who, first: c})
+		}
+		list[i].times++
+	}
+	text := fmt.Sprintf("the prefix was kept in %d of %d calls after the first", kept, len(changes)-1)
+	for _, l := range list {
+		where := "in its " + l.first.Part.String()
+		switch l.first.Part {
+		case engine.PromptSystem:
+			where = "in its system prompt"
+		case engine.PromptMessages:
+			where = fmt.Sprintf("after %d of %d messages", l.first.Kept, l.first.Messages)
+		}
+		text += fmt.Sprintf("; %s changed it %d×, first in call %d %s", l.who, l.times, l.first.Call, where)
+	}
+	return text
 }
 
 // tally counts what one extension did.

@@ -22,6 +22,8 @@ type Extensions interface {
 	// Ask has the extensions decide together. The answer's type depends on the event: see engine.Engine.Ask. An error
 	// forbids what the event is about.
 	Ask(ctx context.Context, p wire.Payload) (any, error)
+	// Sent tells of a request that goes to the model, once for each.
+	Sent(req *agentcore.Request)
 	// SetModel tells which model is used from now on.
 	SetModel(model agentcore.Model, level agentcore.ThinkingLevel)
 }
@@ -40,6 +42,19 @@ func ask[T any](ctx context.Context, x Extensions, p wire.Payload) (*T, error) {
 		return nil, fmt.Errorf("session: %s was answered with %T", p.Kind(), answer)
 	}
 	return typed, nil
+}
+
+// told is a provider whose requests the extensions hear of.
+func told(p agentcore.Provider, x Extensions) agentcore.Provider {
+	if p == nil || x == nil {
+		return p
+	}
+	return agentcore.ProviderFunc(func(ctx context.Context, req *agentcore.Request, emit func(agentcore.AssistantEvent) error) (*agentcore.AssistantMessage, error) {
+		if ctx.Err() == nil { // nothing is sent in a cancelled run
+			x.Sent(req)
+		}
+		return p.Stream(ctx, req, emit)
+	})
 }
 
 func (s *Session) observe(ctx context.Context, p wire.Payload) {

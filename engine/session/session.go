@@ -111,6 +111,7 @@ type Session struct {
 	commands                       map[*task]bool
 	asking                         int // questions to a person under way
 	asked                          wire.UIPromptEvent
+	resources                      wire.ResourcesDiscoverResult
 }
 
 // New makes a session on a store, restores what the store holds, and notes model and thinking level in it. Extensions hear of
@@ -171,6 +172,7 @@ func (s *Session) build() error {
 	agentCfg.Messages = restored.Messages
 	agentCfg.SystemPrompt = s.basePrompt()
 	agentCfg.Hooks = s.hooks(agentCfg.Hooks)
+	agentCfg.Provider = told(agentCfg.Provider, s.cfg.Extensions)
 	agent, err := agentcore.New(agentCfg)
 	if err != nil {
 		return err
@@ -241,7 +243,21 @@ func (s *Session) discover(ctx context.Context, reason string) (*wire.ResourcesD
 	if found == nil {
 		found = &wire.ResourcesDiscoverResult{}
 	}
+	s.mu.Lock()
+	s.resources = *found
+	s.mu.Unlock()
 	return found, err
+}
+
+// Resources are the paths of skills, prompts and themes that extensions named when the session began or was reloaded last, in the order
+// of the set; empty before. They are as the extensions gave them: relative ones start at the working directory, and whether there is
+// anything at a path is for the program to see. The session makes no use of them.
+func (s *Session) Resources() wire.ResourcesDiscoverResult {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return wire.ResourcesDiscoverResult{
+		SkillPaths: slices.Clone(s.resources.SkillPaths), PromptPaths: slices.Clone(s.resources.PromptPaths), ThemePaths: slices.Clone(s.resources.ThemePaths),
+	}
 }
 
 // Reload tells the extensions that they are loaded anew: a shutdown, a start, and the question for resources. What they hold

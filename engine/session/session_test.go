@@ -387,3 +387,55 @@ func expected(err error) bool {
 	}
 	return false
 }
+
+// finder names resources, others after a reload.
+type finder struct{ asked []string }
+
+func (*finder) Name() string { return "finder" }
+
+func (*finder) Hook(event wire.Event) *wire.Hook {
+	if event != wire.EventResourcesDiscover {
+		return nil
+	}
+	return &wire.Hook{Event: event}
+}
+
+func (f *finder) Handle(_ context.Context, ev *engine.Event) (any, engine.Usage, error) {
+	f.asked = append(f.asked, string(ev.Payload.(json.RawMessage)))
+	return &wire.ResourcesDiscoverResult{SkillPaths: []string{fmt.Sprintf("skills/%d", len(f.asked))}, ThemePaths: []string{"dark"}}, engine.Usage{}, nil
+}
+
+func (*finder) Close(context.Context) error { return nil }
+
+func TestResources(t *testing.T) {
+	f := &finder{}
+	x, err := engine.Open(t.Context(), engine.Config{Native: []engine.Extension{f}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSession(t, session.Config{Extensions: x, CWD: "/project", Agent: agentcore.Config{Provider: say(echo)}})
+	if diff := cmp.Diff(wire.ResourcesDiscoverResult{}, s.Resources()); diff != "" {
+		t.Errorf("before the session began: %s", diff)
+	}
+	for i, ask := range []func(context.Context) (*wire.ResourcesDiscoverResult, error){s.Begin, s.Reload} {
+		found, err := ask(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := wire.ResourcesDiscoverResult{SkillPaths: []string{fmt.Sprintf("skills/%d", i+1)}, ThemePaths: []string{"dark"}}
+		if diff := cmp.Diff(want, *found); diff != "" {
+			t.Errorf("found (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(want, s.Resources()); diff != "" {
+			t.Errorf("kept (-want +got):\n%s", diff)
+		}
+		s.Resources().SkillPaths[0] = "somewhere else" // the caller's copy
+		if got := s.Resources().SkillPaths[0]; got != want.SkillPaths[0] {
+			t.Errorf("a caller has changed what is kept to %q", got)
+		}
+	}
+	asked := []string{`{"cwd":"/project","reason":"startup"}`, `{"cwd":"/project","reason":"reload"}`}
+	if diff := cmp.Diff(asked, f.asked); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+}
