@@ -36,9 +36,8 @@ type entryView struct {
 	Label    string `json:"label"`
 }
 
-// reference runs the reference's session manager on a file (testdata/conformance/bench/session.mjs). Without it the test skips, unless
-// WEIR_REQUIRE_PEERS is set.
-func reference(t *testing.T, what, where string) fileView {
+// referenceNode is the Node that runs the reference. Without it, or the reference, the test skips, unless WEIR_REQUIRE_PEERS is set.
+func referenceNode(t *testing.T) string {
 	t.Helper()
 	missing := t.Skipf
 	if os.Getenv("WEIR_REQUIRE_PEERS") != "" {
@@ -55,6 +54,13 @@ func reference(t *testing.T, what, where string) fileView {
 	if err != nil {
 		missing("%v: set WEIR_NODE to Node 22 (npm package node@22)", err)
 	}
+	return command
+}
+
+// reference runs the reference's session manager on a file (testdata/conformance/bench/session.mjs).
+func reference(t *testing.T, what, where string) fileView {
+	t.Helper()
+	command := referenceNode(t)
 	cmd := exec.CommandContext(t.Context(), command, "../../testdata/conformance/bench/session.mjs", what, where)
 	cmd.Env = append(os.Environ(), "PI_CODING_AGENT_DIR="+t.TempDir())
 	cmd.Stderr = os.Stderr
