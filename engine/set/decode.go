@@ -23,7 +23,7 @@ func Parse(path string, text []byte) (*Set, error) {
 	}
 	d := &decoder{set: &Set{
 		Path: path, Dir: filepath.Dir(path),
-		Recheck: true, Pairs: true,
+		Recheck: true, Pairs: true, Protect: true,
 		root: root,
 	}}
 	top := place{node: root}
@@ -221,6 +221,7 @@ func (d *decoder) setRules() []rule {
 		{"version", wantInteger, "version = 1", func(_ place, v any) { s.Version = int(v.(int64)) }},
 		{"recheck", wantBool, "recheck = true", assign(&s.Recheck)},
 		{"pairs", wantBool, "pairs = true", assign(&s.Pairs)},
+		{"protect", wantBool, "protect = true", assign(&s.Protect)},
 		{"defaults", wantTable, `[defaults] on a line of its own, then timeout = "500ms"`, func(p place, v any) {
 			d.table(p, v.(map[string]any), "[defaults]", d.limitRules(&s.Defaults))
 		}},

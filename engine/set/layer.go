@@ -47,9 +47,9 @@ type LayerSet struct {
 // order of the argument, and within a layer in set order. A layer's [defaults]
 // hold for its own extensions alone, and are in their Limits already.
 //
-// A name may occur once in all layers. The highest layer decides recheck and
-// pairs, on when it does not say; a lower one may switch them on, or leave
-// them, and it is an error if it switches off what is on above it. A set made
+// A name may occur once in all layers. The highest layer decides recheck,
+// pairs and protect, on when it does not say; a lower one may switch them on,
+// or leave them, and it is an error if it switches off what is on above it. A set made
 // by hand and not by [Parse] has no say in them.
 //
 // The error is Errors. The sets are not changed; the result shares the slices
@@ -79,6 +79,8 @@ func Compose(list []LayerSet) (*Set, error) {
 	all.Recheck, problems = demand(list, "recheck", func(s *Set) bool { return s.Recheck })
 	errs = append(errs, problems...)
 	all.Pairs, problems = demand(list, "pairs", func(s *Set) bool { return s.Pairs })
+	errs = append(errs, problems...)
+	all.Protect, problems = demand(list, "protect", func(s *Set) bool { return s.Protect })
 	errs = append(errs, problems...)
 	if errs != nil {
 		return nil, errs
@@ -120,12 +122,13 @@ func demand(list []LayerSet, key string, value func(*Set) bool) (on bool, errs E
 // this package reads no environment. An empty field is a layer that is not
 // looked for.
 type Discovery struct {
-	// ManagedDir, UserDir and ProjectDir are the folders that would hold
-	// weir.toml: /etc/weir, $XDG_CONFIG_HOME/weir, PROJECT/.weir.
-	ManagedDir, UserDir, ProjectDir string
-	// ProjectTrusted is whether the person trusts the project. While it is
-	// false the project's file is not looked at.
-	ProjectTrusted bool
+	// ManagedDir and UserDir are the folders that would hold weir.toml:
+	// /etc/weir, $XDG_CONFIG_HOME/weir.
+	ManagedDir, UserDir string
+	// Project is the set in PROJECT/.weir, loaded by whoever made sure that it
+	// is trusted as it is: what was looked at is what runs, whatever becomes of
+	// the file meanwhile. nil when there is none, or none that is trusted.
+	Project *Set
 	// SetFile stands in for the user's and the project's file, never for the
 	// managed one.
 	SetFile string
@@ -137,7 +140,7 @@ type LayerPath struct {
 	Path  string
 }
 
-// Discover returns the files that apply, highest layer first. Where a layer's
+// Discover returns the files that are to be loaded, highest layer first. Where a layer's
 // folder has no file, the layer is absent; anything else that keeps it from
 // being looked at is an *Error, and so is a SetFile that does not exist: a
 // policy must not vanish because its folder cannot be read. That the files can
@@ -146,9 +149,6 @@ func Discover(d Discovery) ([]LayerPath, error) {
 	candidates := []LayerPath{{LayerManaged, d.ManagedDir}}
 	if d.SetFile == "" {
 		candidates = append(candidates, LayerPath{LayerUser, d.UserDir})
-		if d.ProjectTrusted {
-			candidates = append(candidates, LayerPath{LayerProject, d.ProjectDir})
-		}
 	}
 	var files []LayerPath
 	for _, c := range candidates {
@@ -183,7 +183,7 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// Open discovers, loads and composes. cli, which may be nil, is the set of the
+// Open discovers, loads and composes; the project's set comes between. cli, which may be nil, is the set of the
 // command line's modules (see [Modules]). The errors of all files come
 // together; those of composing only when every file is good by itself.
 func Open(d Discovery, cli *Set) (*Set, error) {
@@ -211,6 +211,9 @@ func Open(d Discovery, cli *Set) (*Set, error) {
 	if errs != nil {
 		return nil, errs
 	}
+	if d.Project != nil && d.SetFile == "" {
+		list = append(list, LayerSet{LayerProject, d.Project})
+	}
 	if cli != nil {
 		list = append(list, LayerSet{LayerCLI, cli})
 	}
@@ -221,7 +224,7 @@ func Open(d Discovery, cli *Set) (*Set, error) {
 // with these limits and grants. An extension's name is that of its file, or of
 // the bundled extension. The error is Errors, whose File is "-e MODULE".
 func Modules(modules []string, limits Limits, grant Grant) (*Set, error) {
-	s := &Set{Version: Version, Recheck: true, Pairs: true}
+	s := &Set{Version: Version, Recheck: true, Pairs: true, Protect: true}
 	var errs Errors
 	seen := map[string]Position{}
 	for _, m := range modules {

@@ -126,6 +126,9 @@ func TestComposeDemands(t *testing.T) {
 	_, err := Compose([]LayerSet{parsed(t, LayerUser, ""), parsed(t, LayerProject, "pairs = false")})
 	checkMatch(t, "pairs", err, `^project.toml:2:1: the project layer switches off pairs`)
 
+	_, err = Compose([]LayerSet{parsed(t, LayerManaged, "protect = true"), parsed(t, LayerUser, "protect = false")})
+	checkMatch(t, "protect", err, `^user.toml:2:1: the user layer switches off protect, which the managed layer, managed.toml, demands at managed.toml:2:1`)
+
 	// Only files have a say: a set made by hand neither demands nor loosens.
 	s, err := Compose([]LayerSet{parsed(t, LayerUser, "recheck = false"), {LayerCLI, &Set{Recheck: true}}, {LayerManaged, &Set{}}})
 	if err != nil || s.Recheck || !s.Pairs {
@@ -151,21 +154,20 @@ func tree(t *testing.T, texts map[string]string) string {
 
 func TestDiscover(t *testing.T) {
 	dir := tree(t, map[string]string{
-		"managed/weir.toml": "", "user/weir.toml": "", "project/weir.toml": "", "mine.toml": "", "other/readme": "",
+		"managed/weir.toml": "", "user/weir.toml": "", "mine.toml": "", "other/readme": "",
 	})
 	at := func(name string) string { return filepath.Join(dir, name) }
-	all := Discovery{ManagedDir: at("managed"), UserDir: at("user"), ProjectDir: at("project"), ProjectTrusted: true}
+	all := Discovery{ManagedDir: at("managed"), UserDir: at("user")}
 	for _, c := range []struct {
 		name   string
 		change func(*Discovery)
 		want   []string
 	}{
-		{"all", func(*Discovery) {}, []string{"managed managed/weir.toml", "user user/weir.toml", "project project/weir.toml"}},
-		{"untrusted", func(d *Discovery) { d.ProjectTrusted = false }, []string{"managed managed/weir.toml", "user user/weir.toml"}},
+		{"all", func(*Discovery) {}, []string{"managed managed/weir.toml", "user user/weir.toml"}},
 		{"set file", func(d *Discovery) { d.SetFile = at("mine.toml") }, []string{"managed managed/weir.toml", "file mine.toml"}},
-		{"no folder", func(d *Discovery) { d.UserDir = at("none") }, []string{"managed managed/weir.toml", "project project/weir.toml"}},
-		{"no file", func(d *Discovery) { d.ManagedDir = at("other") }, []string{"user user/weir.toml", "project project/weir.toml"}},
-		{"nothing", func(d *Discovery) { *d = Discovery{ProjectTrusted: true} }, nil},
+		{"no folder", func(d *Discovery) { d.UserDir = at("none") }, []string{"managed managed/weir.toml"}},
+		{"no file", func(d *Discovery) { d.ManagedDir = at("other") }, []string{"user user/weir.toml"}},
+		{"nothing", func(d *Discovery) { *d = Discovery{} }, nil},
 	} {
 		d := all
 		c.change(&d)
@@ -243,6 +245,7 @@ func TestOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	d.Project = parsed(t, LayerProject, extensions("c")).Set
 	s, err := Open(d, cli)
 	if err != nil {
 		t.Fatal(err)
@@ -251,7 +254,7 @@ func TestOpen(t *testing.T) {
 	for _, e := range s.Extensions {
 		got = append(got, e.Name+" "+e.Source.String())
 	}
-	if diff := cmp.Diff([]string{"a managed", "b user", "guard-shell cli"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"a managed", "b user", "c project", "guard-shell cli"}, got); diff != "" {
 		t.Error(diff)
 	}
 	if want := filepath.Join(dir, "m", "a.wasm"); s.Extensions[0].Module != want {

@@ -27,6 +27,9 @@ type Set struct {
 	// Pairs refuses context edits that part a tool call from its result
 	// (abi.md section 7). Default true.
 	Pairs bool `json:"pairs"`
+	// Protect keeps the agent's tools from changing weir's own files: sets,
+	// modules in use, the trust file, settings, caches, sessions. Default true.
+	Protect bool `json:"protect"`
 	// Defaults is the file's [defaults]. It is already merged into the Limits
 	// of each extension; a composed set has none.
 	Defaults Limits `json:"defaults,omitzero"`

@@ -189,7 +189,7 @@ func unknownHint(key, where string, known []string) string {
 		return "limits go directly below [[extension]], or below [defaults]"
 	case slices.Contains(grantKeys(), key):
 		return "grants go below [extension.grant]"
-	case slices.Contains([]string{"version", "recheck", "pairs"}, key):
+	case slices.Contains([]string{"version", "recheck", "pairs", "protect"}, key):
 		return "it is for the whole file: put it above the first [ line"
 	case slices.Contains([]string{"name", "module", "sha256", "mode", "on_error", "runtime", "config", "grant"}, key):
 		return "it goes directly below [[extension]], above its [extension.config] and [extension.grant]"

@@ -80,6 +80,9 @@ func (s *toolset) bash(ctx context.Context, _ string, raw json.RawMessage, updat
 	if err != nil {
 		return nil, err
 	}
+	if err := s.refuseCommand(raw); err != nil {
+		return nil, err
+	}
 	timeout, err := bashTimeout(args)
 	if err != nil {
 		return nil, err

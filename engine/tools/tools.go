@@ -7,10 +7,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"weir/agentcore"
+	"weir/engine/facts"
 )
 
 // DefaultUpdateInterval is how often bash reports partial output at most. Reference: dist/core/tools/renderers/bash.js,
@@ -38,6 +40,10 @@ type Config struct {
 	// WithholdFullOutput says that no such file may be written for tool, because an extension may rewrite its results
 	// and the file would hold what was taken out. It is asked once a call. nil: never.
 	WithholdFullOutput func(tool string) bool
+	// Own are files and folders of weir itself, absolute, that the tools must not change: write and edit never do, under
+	// whatever name; bash refuses a command whose text says that it would. That is no sandbox: what a program does that the
+	// command starts, the text does not tell. A refusal is an [*OwnError]. nil: nothing is refused.
+	Own []string
 	// UpdateInterval is the shortest time between two partial results of bash; 0 means DefaultUpdateInterval.
 	UpdateInterval time.Duration
 }
@@ -62,6 +68,11 @@ func (c *Config) Validate() error {
 			errs = append(errs, fmt.Errorf("output folder %s is not a folder", c.OutputDir))
 		}
 	}
+	for _, own := range c.Own {
+		if !filepath.IsAbs(own) {
+			errs = append(errs, fmt.Errorf("weir's own file %q: the path must be absolute", own))
+		}
+	}
 	if c.MaxFullOutput < 0 {
 		errs = append(errs, fmt.Errorf("the limit of full output files is %d bytes; it must be positive", c.MaxFullOutput))
 	}
@@ -83,6 +94,8 @@ type toolset struct {
 	updateInterval time.Duration
 	drainIdle      time.Duration
 	files          fileLocks
+	ownFiles       []string
+	own            *facts.Computer // nil when nothing is weir's own
 }
 
 // New returns the tools read, bash, edit, write, grep, find and ls, in this order, working in c.Cwd. It fails as
@@ -111,12 +124,15 @@ func newToolset(c Config) (*toolset, error) {
 	}
 	s := &toolset{
 		cwd: cwd, shell: c.Shell, env: c.Env, outputDir: c.OutputDir, maxFullOutput: c.MaxFullOutput,
-		withhold: c.WithholdFullOutput, updateInterval: c.UpdateInterval, drainIdle: defaultDrainIdle,
+		withhold: c.WithholdFullOutput, updateInterval: c.UpdateInterval, drainIdle: defaultDrainIdle, ownFiles: slices.Clone(c.Own),
 	}
 	if s.env == nil {
 		s.env = os.Environ()
 	}
 	s.home = homeOf(s.env)
+	if len(c.Own) > 0 {
+		s.own = facts.New(facts.Config{Workspace: cwd, Home: s.home, Own: c.Own})
+	}
 	if s.shell == "" {
 		s.shell = defaultShell()
 	} else if s.shell, err = shellPath(s.shell); err != nil {

@@ -64,6 +64,9 @@ func (s *toolset) lockTarget(ctx context.Context, name string) (path string, unl
 	if path, err = target(path); err != nil {
 		return "", nil, err
 	}
+	if err := s.refuseFile(path); err != nil {
+		return "", nil, err
+	}
 	if err := ctx.Err(); err != nil {
 		return "", nil, fmt.Errorf("aborted: %w", err)
 	}
