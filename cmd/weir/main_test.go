@@ -11,7 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"weir": main})
+	testscript.Main(m, map[string]func(){"weir": main, "mcp-files": serveFiles})
 }
 
 // TestScript runs testdata/script: the CLI as a user sees it. Every script has the guests of testdata/guests in $GUESTS, the SDKs in $SDK and
