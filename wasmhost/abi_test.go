@@ -225,7 +225,6 @@ level=INFO msg=w1 export=call
 level=WARN msg=w2 export=call
 level=ERROR msg=w3 export=call
 level=ERROR msg=w4 export=call
-level=DEBUG msg=trace export=call
 level=DEBUG msg=debug export=call
 level=INFO msg=info export=call
 level=WARN msg=warn export=call

@@ -15,7 +15,7 @@ import (
 
 // This file runs plain Extism modules on extism/go-sdk instead of our own kernel, as the reference that ours is held against.
 // What bounds a guest stays ours: the screen, the meter, the memory allocator, WASI, log and limits. What go-sdk does itself,
-// blocks and variables in the main, is seen before it happens by a listener, which counts it and looks at the clock; its work is not
+// blocks and variables in the main, is seen before it happens by listeners, which count it and look at the clock; its work is not
 // part of the fuel.
 
 // extismPlugin is a module that go-sdk compiled, and extismInstance a running one.
@@ -192,7 +192,11 @@ func (pluginListeners) NewFunctionListener(def api.FunctionDefinition) experimen
 		return experimental.FunctionListenerFunc(sawMeter)
 	case extismModule:
 		switch def.ExportNames()[0] {
-		case "log_trace", "log_debug":
+		case "alloc", "free", "length", "length_unsafe", "output_set", "error_set", "get_log_level", "log_trace":
+			return experimental.FunctionListenerFunc(sawEnv)
+		case "config_get", "var_get", "var_set":
+			return experimental.FunctionListenerFunc(sawHostCall)
+		case "log_debug":
 			return pluginLog(0)
 		case "log_info":
 			return pluginLog(1)
@@ -201,9 +205,8 @@ func (pluginListeners) NewFunctionListener(def api.FunctionDefinition) experimen
 		case "log_error":
 			return pluginLog(3)
 		}
-		return experimental.FunctionListenerFunc(sawEnv)
 	}
-	return nil
+	return nil // also for what reads and writes blocks, which takes as long whatever there is
 }
 
 func sawMeter(ctx context.Context, mod api.Module, _ api.FunctionDefinition, _ []uint64, _ experimental.StackIterator) {
@@ -213,9 +216,13 @@ func sawMeter(ctx context.Context, mod api.Module, _ api.FunctionDefinition, _ [
 	}
 }
 
-// sawEnv counts a call of go-sdk's env and looks at the clock, since finding a free block or room for a variable takes the longer
-// the more there are.
+// sawEnv looks at the clock before a call of go-sdk's env: finding a block or a free one takes the longer the more there are.
 func sawEnv(ctx context.Context, _ api.Module, _ api.FunctionDefinition, _ []uint64, _ experimental.StackIterator) {
+	instanceOf(ctx).check()
+}
+
+// sawHostCall counts what is a host call on our kernel too.
+func sawHostCall(ctx context.Context, _ api.Module, _ api.FunctionDefinition, _ []uint64, _ experimental.StackIterator) {
 	in := instanceOf(ctx)
 	in.hostCall(0)
 	in.check()
@@ -226,7 +233,7 @@ type pluginLog uint32
 
 // Before implements experimental.FunctionListener.
 func (l pluginLog) Before(ctx context.Context, mod api.Module, def api.FunctionDefinition, params []uint64, stack experimental.StackIterator) {
-	sawEnv(ctx, mod, def, params, stack)
+	sawHostCall(ctx, mod, def, params, stack)
 	kernel, ok := ctx.Value(extism.PluginCtxKey("extism")).(api.Module)
 	if !ok || params[0] == 0 {
 		return // go-sdk will say what it thinks of it

@@ -218,7 +218,8 @@
       (else (call $host_var_set (i32.wrap_i64 (local.get $k)) (call $text (local.get $k))
         (i32.wrap_i64 (local.get $v)) (call $text (local.get $v))))))
 
-  (func (export "log_trace") (param $o i64) (call $host_log (i32.const 0) (i32.wrap_i64 (local.get $o)) (call $text (local.get $o))))
+  ;; Below the level that get_log_level gives, so it is dropped.
+  (func (export "log_trace") (param $o i64) (drop (call $text (local.get $o))))
   (func (export "log_debug") (param $o i64) (call $host_log (i32.const 0) (i32.wrap_i64 (local.get $o)) (call $text (local.get $o))))
   (func (export "log_info") (param $o i64) (call $host_log (i32.const 1) (i32.wrap_i64 (local.get $o)) (call $text (local.get $o))))
   (func (export "log_warn") (param $o i64) (call $host_log (i32.const 2) (i32.wrap_i64 (local.get $o)) (call $text (local.get $o))))

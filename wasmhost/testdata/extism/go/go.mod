@@ -1,0 +1,5 @@
+module plain
+
+go 1.26.0
+
+require github.com/extism/go-pdk v1.1.3
