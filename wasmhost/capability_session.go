@@ -14,13 +14,13 @@ import (
 )
 
 // Limits of the capability session. Of entries and messages a page holds up to maxSessionPage bytes, but at least one. What
-// one guest adds (entries, labels, names, messages) is bounded in all, for as long as its engine lives.
+// one guest does to the session, which mostly adds to its file, is bounded in all, for as long as its engine lives.
 const (
 	maxSessionName    = 512 // of names, labels, custom types
 	maxSessionContent = 256 << 10
 	maxSessionItems   = 1000
 	maxSessionPage    = 8 << 20
-	maxSessionAdded   = 10_000
+	maxSessionChanges = 10_000
 	maxSessionBytes   = 16 << 20
 	maxSessionDepth   = 64
 )
@@ -136,8 +136,8 @@ type SessionNavigation struct {
 //
 // The last five begin when the guest's call is over, since they end or wait for the call; state says at once that the run is
 // aborted. limit is 1 to 1000, 100 when it is left out; a page has 8 MiB at most, but one item at least. Names, labels and types
-// have 512 bytes at most, content, data and details 256 KiB and 64 levels. What a guest adds is bounded in all: 10,000 requests of the
-// rights append and send, of 16 MiB.
+// have 512 bytes at most, content, data and details 256 KiB and 64 levels. What a guest does to the session is bounded in all: 10,000
+// requests of other rights than read, of 16 MiB.
 func UseSession(rights []string, hold func() Session) Capability {
 	s := &sessionCapability{rights: slices.Clone(rights), hold: hold}
 	return Capability{Handle: s.handle}
@@ -149,8 +149,8 @@ type sessionCapability struct {
 	// aborting counts the aborts that wait for the end of the guest's call.
 	aborting atomic.Int32
 
-	mu           sync.Mutex
-	added, bytes int // by the guest so far
+	mu             sync.Mutex
+	changes, bytes int // by the guest so far
 }
 
 // sessionOps are the operations and the right that each needs, in the order of the documentation.
@@ -238,7 +238,7 @@ func (c *sessionCapability) perform(ctx context.Context, s Session, r *request, 
 	if err := r.done(); err != nil {
 		return nil, err
 	}
-	if right == "append" || right == "send" {
+	if right != "read" {
 		if err := c.charge(size); err != nil {
 			return nil, fmt.Errorf("%s: %w", r.op, err)
 		}
@@ -250,14 +250,14 @@ func (c *sessionCapability) perform(ctx context.Context, s Session, r *request, 
 	return out, nil
 }
 
-// charge counts what a guest adds to the session.
+// charge counts what a guest does to the session.
 func (c *sessionCapability) charge(size int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.added >= maxSessionAdded || c.bytes+size > maxSessionBytes {
-		return fmt.Errorf("the extension has added %d times and %d bytes to the session; the limits are %d and %d", c.added, c.bytes, maxSessionAdded, maxSessionBytes)
+	if c.changes >= maxSessionChanges || c.bytes+size > maxSessionBytes {
+		return fmt.Errorf("the extension has changed the session %d times, with %d bytes; the limits are %d and %d", c.changes, c.bytes, maxSessionChanges, maxSessionBytes)
 	}
-	c.added++
+	c.changes++
 	c.bytes += size
 	return nil
 }

@@ -245,7 +245,7 @@ func TestSessionLimits(t *testing.T) {
 	if taken != 64 { // 64 × 261,160 bytes fit into 16 MiB, 65 do not
 		t.Errorf("%d entries of 255 KiB were taken", taken)
 	}
-	if got := ask(t, c, big); got != "error: append: the extension has added 64 times and 16714368 bytes to the session; the limits are 10000 and 16777216" {
+	if got := ask(t, c, big); got != "error: append: the extension has changed the session 64 times, with 16714368 bytes; the limits are 10000 and 16777216" {
 		t.Error(got)
 	}
 	c = wasmhost.UseSession([]string{"append"}, holding(n))
@@ -253,6 +253,12 @@ func TestSessionLimits(t *testing.T) {
 	}
 	if taken != 10_000 {
 		t.Errorf("%d names were taken", taken)
+	}
+	c = wasmhost.UseSession([]string{"control", "read"}, holding(n))
+	for taken = 0; taken < 20_000 && !strings.HasPrefix(ask(t, c, `{"op":"set_thinking_level","level":"low"}`), "error"); taken++ {
+	}
+	if got := ask(t, c, `{"op":"tools"}`); taken != 10_000 || strings.HasPrefix(got, "error") {
+		t.Errorf("%d levels were set, reading then gives %s", taken, got)
 	}
 }
 
