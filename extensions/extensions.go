@@ -32,5 +32,5 @@ func Names() []string {
 	return names
 }
 
-// Description lists the names for an error message: "bundled extensions: guard-paths, guard-shell, prune-context, redact-secrets".
+// Description lists the names for an error message: "bundled extensions: audit-log, guard-paths, …".
 func Description() string { return "bundled extensions: " + strings.Join(Names(), ", ") }

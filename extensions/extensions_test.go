@@ -46,7 +46,7 @@ func load(t testing.TB, name string, config any) *guesttest.Guest {
 }
 
 func TestNames(t *testing.T) {
-	want := []string{"guard-paths", "guard-shell", "prune-context", "redact-secrets"}
+	want := []string{"audit-log", "guard-paths", "guard-shell", "prune-context", "redact-secrets"}
 	if diff := cmp.Diff(want, Names()); diff != "" {
 		t.Error(diff)
 	}
@@ -56,7 +56,7 @@ func TestNames(t *testing.T) {
 	if _, ok := Bundled("../extensions"); ok {
 		t.Error("a path out of the folder was found")
 	}
-	if got := Description(); got != "bundled extensions: guard-paths, guard-shell, prune-context, redact-secrets" {
+	if got := Description(); got != "bundled extensions: audit-log, guard-paths, guard-shell, prune-context, redact-secrets" {
 		t.Error(got)
 	}
 }
@@ -103,6 +103,11 @@ func TestRebuild(t *testing.T) {
 			missing = "clang 14 (other versions give other bytes)"
 		}
 	}
+	if missing == "" {
+		if out, err := exec.Command("/usr/bin/rustc", "--version").Output(); err != nil || !bytes.HasPrefix(out, []byte("rustc 1.63.")) {
+			missing = "/usr/bin/rustc 1.63 with the target wasm32-unknown-unknown (other versions give other bytes)"
+		}
+	}
 	if missing != "" {
 		if os.Getenv("WEIR_REQUIRE_GUESTS") == "1" {
 			t.Fatalf("WEIR_REQUIRE_GUESTS is set, but this machine has no %s", missing)
@@ -132,6 +137,9 @@ type description struct {
 	Description string                     `json:"description"`
 	Hooks       map[string]json.RawMessage `json:"hooks"`
 	Config      json.RawMessage            `json:"config"`
+	// Capabilities and Decisions are the audit-log's.
+	Capabilities map[string]string `json:"capabilities"`
+	Decisions    json.RawMessage   `json:"decisions"`
 }
 
 func describe(t testing.TB, name string) description {
@@ -168,6 +176,7 @@ func schema(t testing.TB, name string) *jsonschema.Schema {
 
 func TestDescribe(t *testing.T) {
 	hooks := map[string]string{
+		"audit-log":      `{}`,
 		"guard-paths":    `{"tool_call":{"tools":["read","write","edit","ls","grep","find","bash","apply_patch","mcp__*"],"facts":["paths"]}}`,
 		"guard-shell":    `{"tool_call":{"tools":["bash"]}}`,
 		"prune-context":  `{"context":{"view":"table"}}`,
@@ -227,7 +236,7 @@ func TestReadmeNamesEveryKey(t *testing.T) {
 
 // TestUnreadableEventFails: what cannot be read must be a fault, never a decision.
 func TestUnreadableEventFails(t *testing.T) {
-	hook := map[string]string{"guard-paths": "tool_call", "guard-shell": "tool_call", "prune-context": "context", "redact-secrets": "tool_result"}
+	hook := map[string]string{"audit-log": "decision", "guard-paths": "tool_call", "guard-shell": "tool_call", "prune-context": "context", "redact-secrets": "tool_result"}
 	for _, name := range Names() {
 		for _, input := range []string{"", "{", "null", `{"a":"\ud800"}`, "{\"a\":\"\xff\"}", `{"a":1}x`, "WMT1", "WMT1\xff\xff\xff\xff\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"} {
 			if out, err := load(t, name, nil).Call(context.Background(), hook[name], []byte(input)); err == nil {

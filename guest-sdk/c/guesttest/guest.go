@@ -24,6 +24,8 @@ var ErrNoOutput = errors.New("the guest answered nothing")
 type Guest struct {
 	// Messages are what weir_message_read hands out: the encoded messages of a context event.
 	Messages [][]byte
+	// Journal are the requests of weir_journal. Each is answered as if it had been written.
+	Journal []string
 
 	runtime wazero.Runtime
 	module  api.Module
@@ -62,6 +64,16 @@ func Load(ctx context.Context, wasm, config []byte) (*Guest, error) {
 		}
 		return read(m, g.Messages[index], ptr, offset, length)
 	}).Export("weir_message_read")
+	response := []byte(`{"seq":1,"hash":""}`)
+	host.NewFunctionBuilder().WithFunc(func(_ context.Context, m api.Module, ptr, length uint32) uint32 {
+		b, ok := m.Memory().Read(ptr, length)
+		if !ok {
+			panic("a pointer outside the guest's memory")
+		}
+		g.Journal = append(g.Journal, string(b))
+		return uint32(len(response))
+	}).Export("weir_journal")
+	host.NewFunctionBuilder().WithFunc(reader(func() []byte { return response })).Export("weir_response_read")
 	if _, err := host.Instantiate(ctx); err != nil {
 		return nil, errors.Join(err, g.Close(ctx))
 	}
