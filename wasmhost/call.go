@@ -214,6 +214,10 @@ func (in *instance) settle(err error) error {
 	case cause.Error() == "stack overflow":
 		kind = KindDepth
 	}
+	if kind == KindTrap && len(in.errorText) > 0 {
+		// How programs of languages without another way to end say why: a text, then a trap.
+		cause = fmt.Errorf("%s (%w)", in.errorText, cause)
+	}
 	in.fault = in.newFault(kind, cause)
 	return in.fault
 }

@@ -26,6 +26,7 @@ func TestFaultKinds(t *testing.T) {
 		text   string
 	}{
 		{"trap", nil, []any{op("trap")}, wasmhost.KindTrap, "unreachable"},
+		{"trap behind a text", nil, []any{poke(64, "no rules"), op("weir_error", 64, 8), op("trap")}, wasmhost.KindTrap, "no rules (unreachable)"},
 		{"trap out of bounds", nil, []any{step{op: "store", a: 0xffffffff, e: 8}}, wasmhost.KindTrap, "out of bounds memory access"},
 		{"deadline", nil, []any{op("spin")}, wasmhost.KindDeadline, "50ms exceeded"},
 		{"fuel", func(l *wasmhost.Limits) { l.Fuel = 100_000; l.Timeout = 10 * time.Second }, []any{op("spin")}, wasmhost.KindFuel, "100000 units used up"},
