@@ -152,9 +152,9 @@ func (j *judge) judge(ctx context.Context, ev *transcript.Event) (*verdict, erro
 		}
 	}
 	j.now, j.records = ev.Time, j.records[:0]
-	s, err := j.show(ev)
-	if err != nil {
-		why := "it cannot be put to the set: " + err.Error()
+	s, unfit := j.show(ev)
+	if unfit != nil {
+		why := "it cannot be put to the set: " + unfit.Error()
 		return &verdict{decision: decide.Block, by: []string{self}, reason: why, answers: []answer{{self, engine.OutcomeBlock, why}}}, nil
 	}
 	v := &verdict{decision: decide.Allow}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,12 +14,12 @@ import (
 	"weir/engine/facts"
 )
 
-// maxInput is how much of a call's arguments a sample shows, in bytes.
-const maxInput = 400
+// maxText is how much of a reason, or of a call's arguments, is kept, in bytes.
+const maxText = 400
 
 // sample is the event in short.
 func (p *place) sample() Sample {
-	s := Sample{File: p.file, Line: p.event.Line, Tool: p.masked(p.event.Native, maxInput), Outcome: p.outcome.String()}
+	s := Sample{File: p.file, Line: p.event.Line, Tool: p.masked(p.event.Native), Outcome: p.outcome.String()}
 	if !p.event.Time.IsZero() {
 		s.Time = p.event.Time.UTC().Format(time.RFC3339)
 	}
@@ -31,7 +32,7 @@ func (p *place) sample() Sample {
 	}
 	if m, ok := v.(map[string]any); ok {
 		if command, ok := m["command"].(string); ok {
-			s.Input = p.masked(command, maxInput)
+			s.Input = p.masked(command)
 			return s
 		}
 	}
@@ -39,7 +40,7 @@ func (p *place) sample() Sample {
 	if m, ok := v.(map[string]any); ok {
 		for _, key := range [...]string{"path", "file_path"} {
 			if path, ok := m[key].(string); ok {
-				first = p.masked(path, maxInput) + " "
+				first = p.masked(path) + " "
 				delete(m, key)
 			}
 		}
@@ -48,7 +49,7 @@ func (p *place) sample() Sample {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if enc.Encode(p.maskAll(v)) == nil {
-		s.Input = cut(strings.TrimSuffix(first+strings.TrimSuffix(b.String(), "\n"), " {}"), maxInput)
+		s.Input = cut(strings.TrimSuffix(first+strings.TrimSuffix(b.String(), "\n"), " {}"))
 	}
 	return s
 }
@@ -57,23 +58,23 @@ func (p *place) sample() Sample {
 func (p *place) maskAll(v any) any {
 	switch v := v.(type) {
 	case string:
-		return p.masked(v, maxInput)
+		return p.masked(v)
 	case []any:
 		for i := range v {
 			v[i] = p.maskAll(v[i])
 		}
 	case map[string]any:
 		out := make(map[string]any, len(v))
-		for key, value := range v {
-			out[p.masked(key, maxInput)] = p.maskAll(value)
+		for _, key := range slices.Sorted(maps.Keys(v)) { // two keys may be masked alike
+			out[p.masked(key)] = p.maskAll(v[key])
 		}
 		return out
 	}
 	return v
 }
 
-// masked is a text of at most n bytes, in which the kind of a credential stands for it.
-func (p *place) masked(s string, n int) string {
+// masked is a text of at most maxText bytes, in which the kind of a credential stands for it.
+func (p *place) masked(s string) string {
 	if s == "" {
 		return ""
 	}
@@ -83,7 +84,7 @@ func (p *place) masked(s string, n int) string {
 	var b strings.Builder
 	at := 0
 	for _, span := range spans {
-		if b.Len() > n {
+		if b.Len() > maxText {
 			break
 		}
 		if span.Start < at {
@@ -92,14 +93,15 @@ func (p *place) masked(s string, n int) string {
 		b.WriteString(s[at:span.Start] + "[" + cmp.Or(span.Kind, "base64") + "]")
 		at = span.End
 	}
-	if b.Len() <= n {
-		b.WriteString(s[at:min(len(s), at+n+utf8.UTFMax)])
+	if b.Len() <= maxText {
+		b.WriteString(s[at:min(len(s), at+maxText+utf8.UTFMax)])
 	}
-	return cut(strings.ToValidUTF8(b.String(), ""), n)
+	return cut(strings.ToValidUTF8(b.String(), ""))
 }
 
-// cut shortens a text to at most n bytes and says so.
-func cut(s string, n int) string {
+// cut shortens a text to at most maxText bytes and says so.
+func cut(s string) string {
+	n := maxText
 	if len(s) <= n {
 		return s
 	}

@@ -19,8 +19,6 @@ const (
 	// maxRows bounds how many different reasons are kept; what comes later is counted as furtherReasons.
 	maxRows        = 2000
 	furtherReasons = "(further reasons)"
-	// maxReason is the longest reason that is kept, in bytes.
-	maxReason = 400
 )
 
 // tally is what was counted of one file, or of all.
@@ -108,7 +106,7 @@ func (t *tally) add(p *place, f transcript.Format, v *verdict) {
 		}
 		answers.of(a.outcome).add(p.outcome)
 		if a.outcome != engine.OutcomeNone {
-			t.row(rowKey{extension: a.extension, event: p.kind(), outcome: a.outcome.String(), reason: p.masked(a.reason, maxReason)}).add(p)
+			t.row(rowKey{extension: a.extension, event: p.kind(), outcome: a.outcome.String(), reason: p.masked(a.reason)}).add(p)
 		}
 	}
 }
@@ -142,7 +140,7 @@ func (t *tally) compare(p *place, v, w *verdict) {
 }
 
 func (p *place) side(v *verdict) sideKey {
-	return sideKey{v.decision, strings.Join(v.by, "\n"), p.masked(v.reason, maxReason)}
+	return sideKey{v.decision, strings.Join(v.by, "\n"), p.masked(v.reason)}
 }
 
 func (t *tally) extension(name string) *extensionTally {

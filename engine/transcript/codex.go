@@ -167,7 +167,7 @@ func codexFunction(name, args string) (tool string, input json.RawMessage) {
 
 // codexShell unwraps an argument vector: what a shell is given with -c, a patch, or the words quoted.
 func codexShell(argv []string) (tool string, input json.RawMessage) {
-	command := ""
+	var command string
 	switch {
 	case len(argv) == 2 && (argv[0] == "apply_patch" || argv[0] == "applypatch"):
 		return "apply_patch", encode(map[string]string{"command": argv[1]})

@@ -98,7 +98,7 @@ func Find(path string) ([]string, error) {
 	return files, errors.Join(append(errs, err)...)
 }
 
-// ErrFormat: the first lines of a file are those of no format that is known.
+// ErrFormat says that the first lines of a file are those of no format that is known.
 var ErrFormat = errors.New("not a transcript of a known agent")
 
 // probeLines is in how many lines the format shows, at the latest.

@@ -68,9 +68,7 @@ func (r *reader) pi(raw []byte) error {
 		return r.piCalls(&m)
 	case "toolResult":
 		ev := &Event{Outcome: OK, Details: bytes.Clone(m.details)}
-		var err error
-		if ev.Content, err = blocks(m.content); err != nil {
-			r.bad = err
+		if ev.Content, r.bad = blocks(m.content); r.bad != nil {
 			return nil
 		}
 		if isTrue(m.isError) {
