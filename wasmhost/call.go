@@ -35,8 +35,10 @@ type call struct {
 	fuelLimit uint64
 	granted   uint64 // fuel given so far
 	hostCalls uint32
-	copied    int      // bytes copied since the deadline was last looked at
-	after     []func() // what AfterCall was given
+	copied    int          // bytes copied since the deadline was last looked at
+	after     []func()     // what AfterCall was given
+	later     []laterCall  // what was queued meanwhile
+	queued    *laterBudget // nil until the first host call during which something may be queued
 	httpCode  int32
 	httpHead  []byte
 }

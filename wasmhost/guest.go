@@ -48,8 +48,16 @@ type Input struct {
 	Message  func(i int) []byte
 	Messages int
 	// Update gets what the guest hands to weir_tool_update; nil makes that a fault. The slice is valid only during the call.
-	// A call of the same guest with ctx, or a context made from it, is refused with ErrReentrant instead of waiting for ever.
+	// A call of the same guest with ctx, or a context made from it, is refused with ErrReentrant instead of waiting for ever, or
+	// queued: see Later.
 	Update func(ctx context.Context, partial []byte)
+	// Later says that nobody waits for the answer. A call with it that comes from inside a host call of the same guest (its context is
+	// that of a [Capability]'s Handle or of Update, or made from it) is not refused: Bytes is copied, Call returns ErrQueued, and the call
+	// is made when the present one is over, before that returns, in the order of arrival, with the context of the present one. Then
+	// Later is told what came of it. When the present call fails, or more is queued than is kept (64 calls, 8 MiB), it is dropped: the
+	// fault, told to Later or returned, wraps ErrDropped. nil: such a call is refused. A call from elsewhere is made at once, and
+	// Later is not used.
+	Later func(Stats, error)
 	// Timeout replaces Limits.Timeout when it is above zero.
 	Timeout time.Duration
 }
@@ -170,9 +178,12 @@ type inside struct {
 	patient context.Context // without the guest's deadline
 	waited  atomic.Int64    // nanoseconds spent waiting for a person
 
+	budget *laterBudget // of the guest's call
+
 	mu    sync.Mutex
-	after []func() // to be run when the guest's call is over
-	ended bool     // the host call has
+	after []func()    // to be run when the guest's call is over
+	later []laterCall // of the guest itself, for then
+	ended bool        // the host call has
 }
 
 // postpone keeps f for after the guest's call, unless the host call has ended.
@@ -186,11 +197,11 @@ func (i *inside) postpone(f func()) bool {
 }
 
 // settle ends the host call, and gives what was kept.
-func (i *inside) settle() []func() {
+func (i *inside) settle() ([]func(), []laterCall) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.ended = true
-	return i.after
+	return i.after, i.later
 }
 
 // Call calls an entry point. decode reads the output: the slice is empty when the guest gave none, and valid only until
@@ -199,7 +210,10 @@ func (i *inside) settle() []func() {
 //
 // Every error is a *Fault, but for ErrClosed. A call that a cancelled or expired ctx ended does not count as the guest's fault.
 func (g *Guest) Call(ctx context.Context, export string, input Input, decode func(output []byte) error) (Stats, error) {
-	if g.inside(ctx) {
+	if i := g.inside(ctx); i != nil {
+		if input.Later != nil {
+			return Stats{}, g.queue(i, export, input, decode)
+		}
 		return Stats{}, g.fault(export, KindHost, ErrReentrant)
 	}
 	select {
@@ -212,13 +226,23 @@ func (g *Guest) Call(ctx context.Context, export string, input Input, decode fun
 		}
 	}
 	// An instance that a call does not come back from (a panic or Goexit in code of the caller's) is not used again either.
-	var running *instance
-	var after []func()
+	var running, called *instance
+	failed := errors.New("it did not return")
 	defer func() {
+		if called == nil {
+			g.turn <- struct{}{}
+			return
+		}
+		after, later, queued := called.after, called.later, called.queued
 		if running != nil {
 			g.discard(ctx, running)
 		}
 		g.turn <- struct{}{}
+		if failed != nil {
+			g.drop(later, "the call during which it was queued failed: "+failed.Error())
+		} else {
+			g.deliver(ctx, later, queued)
+		}
 		for _, f := range after {
 			f()
 		}
@@ -243,8 +267,9 @@ func (g *Guest) Call(ctx context.Context, export string, input Input, decode fun
 		}
 	}
 	running, g.in = g.in, nil
+	called = running
 	stats, err := running.run(ctx, entry, input, decode)
-	after = running.after
+	failed = err
 	stats.Fresh = fresh
 	if err != nil {
 		return stats, g.faulted(ctx, err)
@@ -264,14 +289,14 @@ func (g *Guest) discard(ctx context.Context, in *instance) {
 	}
 }
 
-// inside says whether ctx comes from a host call of this guest.
-func (g *Guest) inside(ctx context.Context) bool {
+// inside gives the host call of this guest that ctx comes from, nil for none.
+func (g *Guest) inside(ctx context.Context) *inside {
 	for i := insideOf(ctx); i != nil; i = i.outer {
 		if i.guest == g {
-			return true
+			return i
 		}
 	}
-	return false
+	return nil
 }
 
 func (g *Guest) fault(export string, kind Kind, err error) *Fault {
@@ -319,7 +344,7 @@ func (g *Guest) faulted(ctx context.Context, err error) error {
 // Close waits for the call under way and frees the instance. When ctx ends first, that call is ended too. Calls after it
 // return ErrClosed; a second Close does nothing. From inside a host call of the same guest it fails with ErrReentrant.
 func (g *Guest) Close(ctx context.Context) error {
-	if g.inside(ctx) {
+	if g.inside(ctx) != nil {
 		return g.fault("close", KindHost, ErrReentrant)
 	}
 	select {

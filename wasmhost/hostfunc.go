@@ -166,7 +166,10 @@ func (in *instance) capability(name string, request []byte) uint64 {
 // callback is the context for code of ours that a guest's host call leads to, until end. It ends with the caller's, at
 // the guest's deadline, and when the guest is closed.
 func (in *instance) callback() (ctx context.Context, end func()) {
-	i := &inside{guest: in.guest, outer: insideOf(in.ctx)}
+	if in.queued == nil {
+		in.queued = laterBudgetOf(in.ctx)
+	}
+	i := &inside{guest: in.guest, outer: insideOf(in.ctx), budget: in.queued}
 	patient, cancel := context.WithCancel(context.WithValue(in.ctx, insideKey{}, i))
 	stop := context.AfterFunc(in.guest.life, cancel)
 	i.patient = patient
@@ -176,7 +179,8 @@ func (in *instance) callback() (ctx context.Context, end func()) {
 		stop()
 		cancel()
 		in.deadline += time.Duration(i.waited.Load())
-		in.after = append(in.after, i.settle()...)
+		after, later := i.settle()
+		in.after, in.later = append(in.after, after...), append(in.later, later...)
 	}
 }
 

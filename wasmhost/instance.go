@@ -87,6 +87,7 @@ func newInstance(ctx context.Context, g *Guest) (*instance, error) {
 	for _, f := range in.after { // a start counts as a call
 		f()
 	}
+	g.drop(in.later, "it came while the guest started")
 	in.flushLog()
 	in.slow = in.now()-in.start > slowStart
 	if err == nil {
