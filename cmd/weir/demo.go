@@ -18,6 +18,7 @@ import (
 
 	"weir/agentcore"
 	"weir/engine"
+	"weir/engine/journal"
 	"weir/engine/provider"
 	"weir/engine/provider/scripted"
 	"weir/engine/session"
@@ -35,10 +36,11 @@ func newDemo(s streams) *cobra.Command {
 	var keep, output string
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Watch an agent held by three extensions (no key, no network)",
-		Long: "Runs a scripted model with real tools in a scratch folder, held by the three bundled extensions: guard-shell\n" +
-			"blocks a destructive command, redact-secrets takes a credential out of a tool's result, prune-context keeps stale\n" +
-			"messages from the model while the history stays whole.",
+		Short: "Watch an agent held by five extensions (no key, no network)",
+		Long: "Runs a scripted model with real tools in a scratch folder, held by the bundled extensions: guard-shell blocks a\n" +
+			"destructive command, guard-paths a file outside the workspace, redact-secrets takes a credential out of a tool's\n" +
+			"result, prune-context keeps stale messages from the model while the history stays whole, audit-log writes down what\n" +
+			"was decided.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if output != "text" && output != "json" {
@@ -180,8 +182,8 @@ func demoHistory(project string) (*session.Store, error) {
 // demoProblems checks what the demo claims, so that it cannot show what did not happen.
 func demoProblems(dir, project, secret string, rep *report, requests []*agentcore.Request) []string {
 	var problems []string
-	want := map[string]wire.Event{"guard-shell": wire.EventToolCall, "redact-secrets": wire.EventToolResult, "prune-context": wire.EventContext}
-	for _, name := range []string{"guard-shell", "redact-secrets", "prune-context"} {
+	want := map[string]wire.Event{"guard-shell": wire.EventToolCall, "guard-paths": wire.EventToolCall, "redact-secrets": wire.EventToolResult, "prune-context": wire.EventContext}
+	for _, name := range []string{"guard-shell", "guard-paths", "redact-secrets", "prune-context"} {
 		done := false
 		for _, r := range rep.records {
 			acted := r.Outcome == engine.OutcomeRewrite || r.Outcome == engine.OutcomeBlock
@@ -207,6 +209,9 @@ func demoProblems(dir, project, secret string, rep *report, requests []*agentcor
 	if stale != 4 {
 		problems = append(problems, fmt.Sprintf("the history holds %d of the 4 status messages, of which the model was shown one", stale))
 	}
+	if entries, err := demoJournal(dir); err != nil || entries < 7 { // six calls, and the result that was changed
+		problems = append(problems, fmt.Sprintf("the journal holds %d decisions (%v)", entries, err))
+	}
 	planted := filepath.Join(project, "service.env")
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || path == planted {
@@ -224,16 +229,32 @@ func demoProblems(dir, project, secret string, rep *report, requests []*agentcor
 	if _, err := os.Stat(filepath.Join(dir, "home", "irreplaceable.txt")); err != nil {
 		problems = append(problems, "the home folder was emptied")
 	}
+	if _, err := os.Stat(filepath.Join(dir, "home", "note.txt")); err == nil {
+		problems = append(problems, "a file was written outside the project")
+	}
 	return problems
+}
+
+// demoJournal checks what audit-log wrote and counts it.
+func demoJournal(dir string) (entries uint64, err error) {
+	f, err := os.Open(filepath.Join(dir, "audit.jsonl"))
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	rep, err := journal.Verify(f, "")
+	return rep.Entries, err
 }
 
 func printDemoEnd(s streams, dir string, kept bool, rep *report) {
 	fmt.Fprintf(s.out, "\nwhat you saw\n"+
 		"  guard-shell     stopped `rm -rf ~/*`; removing the build folder passed\n"+
+		"  guard-paths     stopped a file from being written outside the project\n"+
 		"  redact-secrets  took the key in service.env out of what the tool returned: neither the model nor events.jsonl has it\n"+
-		"  prune-context   kept 3 stale status messages from the model (the newest stays); all %d messages are still in the history\n", len(rep.messages))
+		"  prune-context   kept 3 stale status messages from the model (the newest stays); all %d messages are still in the history\n"+
+		"  audit-log       wrote each decision to a journal in which a change shows (`weir audit verify`)\n", len(rep.messages))
 	if kept {
-		fmt.Fprintf(s.out, "kept: %s (project, weir.toml, events.jsonl)\n", dir)
+		fmt.Fprintf(s.out, "kept: %s (project, weir.toml, events.jsonl, audit.jsonl)\n", dir)
 	} else {
 		fmt.Fprintln(s.out, "`weir demo --keep DIR` keeps the folder; `weir init` writes a set for your own")
 	}

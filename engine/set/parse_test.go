@@ -284,7 +284,7 @@ func TestStarter(t *testing.T) {
 			t.Errorf("module %q, want %q", e.Module, want)
 		}
 	}
-	if diff := cmp.Diff([]string{"guard-shell", "redact-secrets", "prune-context"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"guard-shell", "guard-paths", "redact-secrets", "prune-context"}, names); diff != "" {
 		t.Error(diff)
 	}
 
@@ -302,7 +302,7 @@ func TestStarter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if commented == 0 || len(s.Extensions) != 4 {
+	if commented == 0 || len(s.Extensions) != 6 {
 		t.Errorf("%d settings commented out, %d extensions with them", commented, len(s.Extensions))
 	}
 }
