@@ -10,22 +10,23 @@ import (
 )
 
 // Hooks plugs the engine into an agent: give it to agentcore.Config and subscribe [Engine.Listener] before anybody else. The
-// caller may wrap the functions; a hook that the set has no use for is nil.
+// caller may wrap the functions; a hook that the set has no use for is nil, unless Config.Reloads is set.
 func (e *Engine) Hooks() agentcore.Hooks {
 	var h agentcore.Hooks
-	if e.Handles(wire.EventToolCall) || len(e.witnesses) > 0 {
+	uses := func(event wire.Event) bool { return e.cfg.Reloads || e.Handles(event) }
+	if uses(wire.EventToolCall) || len(e.lineup.Load().witnesses) > 0 {
 		h.BeforeToolCall = e.beforeToolCall
 	}
-	if e.Handles(wire.EventToolResult) {
+	if uses(wire.EventToolResult) {
 		h.AfterToolCall = e.afterToolCall
 		h.ToolUpdate = func(_ context.Context, call *agentcore.ToolCallContext, partial *agentcore.ToolResult) *agentcore.ToolResult {
 			return e.partial(call.ToolCall.Name, partial)
 		}
 	}
-	if e.Handles(wire.EventContext) || e.cfg.Prompt != nil {
+	if uses(wire.EventContext) || e.cfg.Prompt != nil {
 		h.TransformContext = e.Context
 	}
-	if e.Handles(wire.EventMessageEnd) {
+	if uses(wire.EventMessageEnd) {
 		h.MessageEnd = e.messageEnd
 	}
 	return h
@@ -66,10 +67,12 @@ var errOtherRole = errors.New("message_end handlers must return a message with t
 
 // messageEnd lets extensions replace a finished message, one after the other.
 func (e *Engine) messageEnd(ctx context.Context, message *agentcore.Message) (*agentcore.Message, error) {
-	account := e.newAccount()
+	l := e.enter()
+	defer e.leave(ctx, l)
+	account := l.newAccount()
 	defer func() { e.settle(ctx, account, &wire.DecisionEvent{Event: wire.EventMessageEnd}) }()
-	for i := range e.handlers[wire.EventMessageEnd] {
-		h := &e.handlers[wire.EventMessageEnd][i]
+	for i := range l.handlers[wire.EventMessageEnd] {
+		h := &l.handlers[wire.EventMessageEnd][i]
 		role := message.Role()
 		ev := &Event{Kind: wire.EventMessageEnd, Payload: &agentcore.MessageEnd{Message: message}, At: e.moment(), account: account, Check: func(result any) error {
 			if m, _ := result.(*agentcore.Message); m != nil && m.Role() != role {

@@ -46,9 +46,11 @@ type Question struct {
 // they will run; nil accepts any. A fault of an enforcing extension blocks. It never fails: when ctx ends, the call is
 // blocked by nobody, with the reason "Operation aborted".
 func (e *Engine) ToolCall(ctx context.Context, ev wire.ToolCallEvent, validate func(json.RawMessage) (json.RawMessage, error)) Decision {
-	c := chain{engine: e, event: ev, decision: Decision{Input: ev.Input}, validate: validate, account: e.newAccount()}
-	for i := range e.handlers[wire.EventToolCall] {
-		if h := &e.handlers[wire.EventToolCall][i]; h.wants(ev.ToolName) {
+	l := e.enter()
+	defer e.leave(ctx, l)
+	c := chain{engine: e, event: ev, decision: Decision{Input: ev.Input}, validate: validate, account: l.newAccount(), lineup: l}
+	for i := range l.handlers[wire.EventToolCall] {
+		if h := &l.handlers[wire.EventToolCall][i]; h.wants(ev.ToolName) {
 			c.links = append(c.links, link{handler: h})
 		}
 	}
@@ -61,6 +63,7 @@ func (e *Engine) ToolCall(ctx context.Context, ev wire.ToolCallEvent, validate f
 // chain is one tool call on its way through the set.
 type chain struct {
 	engine   *Engine
+	lineup   *lineup
 	event    wire.ToolCallEvent
 	validate func(json.RawMessage) (json.RawMessage, error)
 	links    []link
@@ -83,7 +86,7 @@ func (c *chain) run(ctx context.Context) (blocked bool) {
 			return true
 		}
 	}
-	if !c.engine.recheck {
+	if !c.lineup.recheck {
 		return false
 	}
 	for round := 1; ; round++ {
@@ -115,7 +118,7 @@ func (c *chain) ask(ctx context.Context, l *link, round int) (blocked bool) {
 	input.Recheck = round > 0
 	if l.handler.facts != 0 {
 		if c.facts == nil {
-			c.facts = c.engine.facts.ToolCall(input.ToolName, input.Input)
+			c.facts = c.lineup.facts.ToolCall(input.ToolName, input.Input)
 		}
 		input.Facts = c.facts.JSON(l.handler.facts)
 	}

@@ -18,12 +18,14 @@ type ContextEvent struct{ Messages []*agentcore.Message }
 // messages given, and the slice, never change. The pair gate (ABI section 7) is part of it. A fault leaves the messages
 // as they were, unless it is to block: then it is returned.
 func (e *Engine) Context(ctx context.Context, messages []*agentcore.Message) ([]*agentcore.Message, error) {
-	account := e.newAccount()
+	l := e.enter()
+	defer e.leave(ctx, l)
+	account := l.newAccount()
 	defer func() { e.settle(ctx, account, &wire.DecisionEvent{Event: wire.EventContext}) }()
 	history := messages
 	var edits []promptEdit
-	for i := range e.handlers[wire.EventContext] {
-		h := &e.handlers[wire.EventContext][i]
+	for i := range l.handlers[wire.EventContext] {
+		h := &l.handlers[wire.EventContext][i]
 		before := messages
 		after := messages
 		ev := &Event{Kind: wire.EventContext, Payload: &ContextEvent{Messages: before}, At: e.moment(), account: account, Check: func(result any) error {
@@ -32,7 +34,7 @@ func (e *Engine) Context(ctx context.Context, messages []*agentcore.Message) ([]
 			if err != nil {
 				return err
 			}
-			if e.pairs {
+			if l.pairs {
 				if err := r.Gate(before, edited); err != nil {
 					return err
 				}

@@ -28,13 +28,16 @@ func newWitnesses(members []*member) []witness {
 }
 
 // account is what the extensions answered to one event. nil takes nothing down: nobody wants to know.
-type account struct{ answers []wire.DecisionAnswer }
+type account struct {
+	answers   []wire.DecisionAnswer
+	witnesses []witness
+}
 
-func (e *Engine) newAccount() *account {
-	if len(e.witnesses) == 0 {
+func (l *lineup) newAccount() *account {
+	if len(l.witnesses) == 0 {
 		return nil
 	}
-	return &account{}
+	return &account{witnesses: l.witnesses}
 }
 
 func (a *account) add(rec *Record) {
@@ -66,7 +69,7 @@ func (e *Engine) settle(ctx context.Context, a *account, d *wire.DecisionEvent) 
 		}
 	}
 	d.Answers = a.answers
-	_, _ = e.tell(ctx, d) // recorded there
+	_, _ = e.tell(ctx, a.witnesses, d) // recorded there
 }
 
 // settleCall tells the witnesses what was decided about a tool call, before the tool runs. When one that is strict cannot be told,
@@ -91,7 +94,7 @@ func (e *Engine) settleCall(ctx context.Context, a *account, ev *wire.ToolCallEv
 	case len(d.Rewritten) > 0:
 		told.Decision, told.By = OutcomeRewrite.String(), d.Rewritten
 	}
-	if by, err := e.tell(ctx, told); err != nil && !d.Block {
+	if by, err := e.tell(ctx, a.witnesses, told); err != nil && !d.Block {
 		d.Block, d.By, d.Fault, d.Reason = true, by, err, err.Error()+"; the call was blocked"
 	}
 	return d
@@ -99,11 +102,11 @@ func (e *Engine) settleCall(ctx context.Context, a *account, ev *wire.ToolCallEv
 
 // tell hands a decision to all witnesses and returns the first strict one that failed, and its fault. That a run is cancelled is no reason not to
 // write down what happened: only the guests' own limits end it.
-func (e *Engine) tell(ctx context.Context, d *wire.DecisionEvent) (by string, strict error) {
+func (e *Engine) tell(ctx context.Context, witnesses []witness, d *wire.DecisionEvent) (by string, strict error) {
 	ctx = context.WithoutCancel(ctx)
 	at := e.moment()
-	for i := range e.witnesses {
-		w := &e.witnesses[i]
+	for i := range witnesses {
+		w := &witnesses[i]
 		usage, err := w.ext.decided(ctx, at, d)
 		if err == nil {
 			continue

@@ -14,6 +14,7 @@ type member struct {
 	ext     Extension
 	monitor bool
 	onError set.OnError
+	source  *set.Extension // nil for Go code
 }
 
 // handler is a member's hook for one event.
@@ -92,10 +93,12 @@ func (e *Engine) report(rec Record, ev *Event, result any) {
 // observe delivers an event to those who only watch it. Faults are recorded and isolated. All hear it, also of a run that was
 // cancelled.
 func (e *Engine) observe(ctx context.Context, ev *Event) {
-	ev.account = e.newAccount()
+	l := e.enter()
+	defer e.leave(ctx, l)
+	ev.account = l.newAccount()
 	defer func() { e.settle(ctx, ev.account, &wire.DecisionEvent{Event: ev.Kind}) }()
-	for i := range e.handlers[ev.Kind] {
-		h := &e.handlers[ev.Kind][i]
+	for i := range l.handlers[ev.Kind] {
+		h := &l.handlers[ev.Kind][i]
 		_, _ = e.deliver(ctx, h, ev, Record{}, func(any) (Outcome, string) { return OutcomeNone, "" })
 	}
 }

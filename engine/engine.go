@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"weir/agentcore"
@@ -27,6 +28,9 @@ type Config struct {
 	Bundled func(name string) ([]byte, bool)
 	// Native are extensions in Go. They come after the set's and enforce.
 	Native []Extension
+	// Reloads says that [Engine.Reload] will be called: [Engine.Hooks] then gives every hook, since the next set may have a use for
+	// one that this set has none for.
+	Reloads bool
 	// Trusting says that the extensions are code of this program and to be taken at their word: rewritten arguments are not
 	// validated again, partial results of tools are not withheld until the whole was seen, and what the model reads of a
 	// block or a fault are the extension's own words. Where the ABI is stricter than the reference (sections 6 and 8), this
@@ -40,7 +44,7 @@ type Config struct {
 	// Session gives extensions with the grant session their hold of it, at each request, from any goroutine: see
 	// session.Session.ForGuests. nil, or a nil answer, means that there is no session; they are told so.
 	Session func() wasmhost.Session
-	// Store gives what keeps the values of an extension with the grant kv; it is called once for each when the set loads.
+	// Store gives what keeps the values of an extension with the grant kv; it is called once for each name, when a set loads.
 	// nil keeps them in memory, for as long as the engine lives.
 	Store func(extension string) wasmhost.Store
 	// Record gets every answer, one at a time, from the goroutine that asked; nil drops them. It must not call the engine.
@@ -66,15 +70,13 @@ type Config struct {
 
 // Engine is an extension set that is loaded. Safe for concurrent use.
 type Engine struct {
-	cfg      Config
-	logger   *slog.Logger
-	recheck  bool
-	pairs    bool
-	members  []*member
-	handlers table
-	// witnesses are the extensions that hear what was decided.
-	witnesses []witness
-	facts     *facts.Computer // nil when nobody asks for facts
+	cfg    Config
+	logger *slog.Logger
+	lineup atomic.Pointer[lineup] // of new events
+
+	loading sync.Mutex // held while a set is loaded, and while the engine is closed
+	closed  bool
+	stores  map[string]wasmhost.Store // of extensions with the grant kv, by name; they outlive a reload
 
 	recording sync.Mutex // held while Config.Record runs
 	prompt    promptMeter
@@ -84,62 +86,32 @@ type Engine struct {
 	calls int         // tool calls of the turn so far
 	// updates holds, by tool call, the partial result that was sent last.
 	updates map[string]*agentcore.ToolResult
+	// replaced are lineups that were reloaded and still have events under way.
+	replaced map[*lineup]bool
 }
 
 // Open loads the extensions. It fails as a whole: every extension that does not load is named in the error, which is made
 // of *set.Error and *wasmhost.Fault; nothing is left open then.
 func Open(ctx context.Context, cfg Config) (*Engine, error) {
-	e := &Engine{cfg: cfg, logger: cfg.Logger, recheck: true, pairs: true, updates: map[string]*agentcore.ToolResult{}}
+	e := &Engine{
+		cfg: cfg, logger: cfg.Logger, updates: map[string]*agentcore.ToolResult{}, replaced: map[*lineup]bool{},
+	}
 	if e.logger == nil {
 		e.logger = slog.New(slog.DiscardHandler)
 	}
-	var errs []error
-	if cfg.Set != nil {
-		e.recheck, e.pairs = cfg.Set.Recheck, cfg.Set.Pairs
-		for i := range cfg.Set.Extensions {
-			x := &cfg.Set.Extensions[i]
-			ext, _, err := e.load(ctx, x)
-			if err != nil {
-				errs = append(errs, err)
-				continue
-			}
-			e.members = append(e.members, &member{ext: ext, monitor: x.Mode == set.ModeMonitor, onError: x.OnError})
-		}
+	l, _, err := e.assemble(ctx, cfg.Set, &lineup{})
+	if err != nil {
+		return nil, err
 	}
-	for _, n := range cfg.Native {
-		e.members = append(e.members, &member{ext: n})
-	}
-	if len(errs) == 0 {
-		if err := checkTools(cfg.Set, e.members); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	if len(errs) > 0 {
-		return nil, errors.Join(append(errs, e.Close(ctx))...)
-	}
-	e.handlers, e.witnesses = newTable(e.members), newWitnesses(e.members)
-	if asksFacts(e.handlers) {
-		e.facts = facts.New(factsConfig(&cfg))
-	}
+	e.lineup.Store(l)
 	return e, nil
 }
 
-func asksFacts(t table) bool {
-	for _, event := range [...]wire.Event{wire.EventToolCall, wire.EventToolResult} {
-		for i := range t[event] {
-			if t[event][i].facts != 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // FactsConfig is what the facts of this engine are told against, completed with what the engine knows.
-func (e *Engine) FactsConfig() facts.Config { return factsConfig(&e.cfg) }
+func (e *Engine) FactsConfig() facts.Config { return factsConfig(&e.cfg, e.lineup.Load().set) }
 
 // factsConfig completes what the caller said about the place that facts are told against.
-func factsConfig(cfg *Config) facts.Config {
+func factsConfig(cfg *Config, s *set.Set) facts.Config {
 	c := cfg.Facts
 	if c.Workspace == "" {
 		c.Workspace = cfg.CWD
@@ -153,9 +125,9 @@ func factsConfig(cfg *Config) facts.Config {
 	if c.Workspace != "" {
 		own = append(own, filepath.Join(c.Workspace, ".weir"))
 	}
-	if cfg.Set != nil {
-		for i := range cfg.Set.Extensions {
-			x := &cfg.Set.Extensions[i]
+	if s != nil {
+		for i := range s.Extensions {
+			x := &s.Extensions[i]
 			files := []string{x.Pos.File}
 			if _, bundled := x.Bundled(); !bundled {
 				files = append(files, x.Module)
@@ -180,8 +152,9 @@ type ExtensionInfo struct {
 
 // Extensions lists the extensions in order: those of the set, then the native ones.
 func (e *Engine) Extensions() []ExtensionInfo {
-	list := make([]ExtensionInfo, len(e.members))
-	for i, m := range e.members {
+	members := e.lineup.Load().members
+	list := make([]ExtensionInfo, len(members))
+	for i, m := range members {
 		list[i].Name = m.ext.Name()
 		for ev := wire.Event(1); int(ev) <= wire.EventCount; ev++ {
 			if m.ext.Hook(ev) != nil {
@@ -193,13 +166,22 @@ func (e *Engine) Extensions() []ExtensionInfo {
 }
 
 // Handles says whether any extension hooks the event.
-func (e *Engine) Handles(event wire.Event) bool { return len(e.handlers[event]) > 0 }
+func (e *Engine) Handles(event wire.Event) bool { return len(e.lineup.Load().handlers[event]) > 0 }
 
 // Close ends the extensions, after the calls under way.
 func (e *Engine) Close(ctx context.Context) error {
+	e.loading.Lock()
+	defer e.loading.Unlock()
+	e.closed = true
+	members := e.lineup.Load().members
+	e.mu.Lock()
+	for l := range e.replaced {
+		members = append(slices.Clip(members), l.members...)
+	}
+	e.mu.Unlock()
 	var errs []error
-	for _, m := range e.members {
-		errs = append(errs, m.ext.Close(ctx))
+	for _, m := range members {
+		errs = append(errs, m.ext.Close(ctx)) // of one that is there twice, the second time does nothing
 	}
 	return errors.Join(errs...)
 }

@@ -137,11 +137,13 @@ func round[R any](
 	ctx context.Context, e *Engine, p wire.Payload, next func([]wire.Answer[R]) wire.Payload, done func(*R) bool,
 ) ([]wire.Answer[R], error) {
 	kind := p.Kind()
-	account := e.newAccount()
+	l := e.enter()
+	defer e.leave(ctx, l)
+	account := l.newAccount()
 	defer func() { e.settle(ctx, account, &wire.DecisionEvent{Event: kind}) }()
 	var answers []wire.Answer[R]
-	for i := range e.handlers[kind] {
-		h := &e.handlers[kind][i]
+	for i := range l.handlers[kind] {
+		h := &l.handlers[kind][i]
 		raw, err := json.Marshal(p)
 		if err != nil {
 			return answers, fmt.Errorf("%s: %w", kind, err)

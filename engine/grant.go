@@ -15,11 +15,7 @@ func (e *Engine) capabilities(x *set.Extension) (map[string]wasmhost.Capability,
 	g := &x.Grant
 	granted := map[string]wasmhost.Capability{}
 	if g.KV {
-		store := wasmhost.NewMemoryStore()
-		if e.cfg.Store != nil {
-			store = e.cfg.Store(x.Name)
-		}
-		granted["kv"] = wasmhost.KV(store)
+		granted["kv"] = wasmhost.KV(e.store(x.Name))
 	}
 	if len(g.HTTP) > 0 {
 		rules := make([]wasmhost.HTTPRule, len(g.HTTP))
@@ -52,4 +48,20 @@ func (e *Engine) capabilities(x *set.Extension) (map[string]wasmhost.Capability,
 		granted["ui"] = wasmhost.AskUI(x.Name, e.cfg.UI)
 	}
 	return granted, nil
+}
+
+// store is what keeps an extension's values. It outlives the guest.
+func (e *Engine) store(extension string) wasmhost.Store {
+	if s := e.stores[extension]; s != nil {
+		return s
+	}
+	s := wasmhost.NewMemoryStore()
+	if e.cfg.Store != nil {
+		s = e.cfg.Store(extension)
+	}
+	if e.stores == nil {
+		e.stores = map[string]wasmhost.Store{}
+	}
+	e.stores[extension] = s
+	return s
 }

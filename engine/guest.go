@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"weir/agentcore"
@@ -14,10 +15,15 @@ import (
 
 // guestExtension is an extension backed by a wasm guest.
 type guestExtension struct {
-	name  string
-	guest *wasmhost.Guest
-	hooks [wire.EventCount + 1]*wire.Hook
-	scope wire.Scope
+	name   string
+	guest  *wasmhost.Guest
+	module *wasmhost.Module
+	// describe is what the module says of itself.
+	describe *wire.Describe
+	// lineups counts those that it is in: the guest is closed with the last of them.
+	lineups atomic.Int32
+	hooks   [wire.EventCount + 1]*wire.Hook
+	scope   wire.Scope
 	// tools and commands are what it registers; toolTimeout bounds a call of either.
 	decisions   *wire.DecisionHook // nil: it does not want to hear what was decided
 	tools       []wire.ToolSpec
@@ -35,8 +41,8 @@ type encoding struct {
 	buf []byte
 }
 
-func newGuestExtension(name string, guest *wasmhost.Guest, d *wire.Describe, scope wire.Scope) *guestExtension {
-	x := &guestExtension{name: name, guest: guest, scope: scope, tools: d.Tools, commands: d.Commands, decisions: d.Decisions}
+func newGuestExtension(name string, module *wasmhost.Module, guest *wasmhost.Guest, d *wire.Describe, scope wire.Scope) *guestExtension {
+	x := &guestExtension{name: name, module: module, guest: guest, describe: d, scope: scope, tools: d.Tools, commands: d.Commands, decisions: d.Decisions}
 	for i := range d.Hooks {
 		x.hooks[d.Hooks[i].Event] = &d.Hooks[i]
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,13 +17,14 @@ import (
 
 // Tools are the tools that the extensions bring, in the order of the set. Their calls pass through the same chains as those
 // of any other tool. What a guest reports while it runs is streamed; what goes wrong in it becomes an error result that names
-// the extension and the fault. Extensions that only monitor bring none.
+// the extension and the fault. Extensions that only monitor bring none. After a reload a tool calls its extension as it is then, and
+// fails when that is gone; see [Reloaded].
 func (e *Engine) Tools() []*agentcore.Tool {
 	var tools []*agentcore.Tool
-	for _, m := range e.members {
+	for _, m := range e.lineup.Load().members {
 		if x, ok := m.ext.(*guestExtension); ok && !m.monitor {
 			for i := range x.tools {
-				tools = append(tools, e.guestTool(x, &x.tools[i]))
+				tools = append(tools, e.guestTool(x.name, &x.tools[i]))
 			}
 		}
 	}
@@ -39,10 +41,10 @@ type Command struct {
 }
 
 // Commands are the commands that the extensions bring, in the order of the set. Two may have one name. Extensions that only
-// monitor bring none.
+// monitor bring none. For a reload the same holds as for [Engine.Tools].
 func (e *Engine) Commands() []Command {
 	var commands []Command
-	for _, m := range e.members {
+	for _, m := range e.lineup.Load().members {
 		x, ok := m.ext.(*guestExtension)
 		if !ok || m.monitor {
 			continue
@@ -50,17 +52,27 @@ func (e *Engine) Commands() []Command {
 		for _, spec := range x.commands {
 			commands = append(commands, Command{
 				Extension: x.name, Name: spec.Name, Description: spec.Description,
-				Run: func(ctx context.Context, args string) (string, error) { return e.runCommand(ctx, x, spec.Name, args) },
+				Run: func(ctx context.Context, args string) (string, error) {
+					return e.runCommand(ctx, x.name, spec.Name, args)
+				},
 			})
 		}
 	}
 	return commands
 }
 
-func (e *Engine) guestTool(x *guestExtension, spec *wire.ToolSpec) *agentcore.Tool {
+func (e *Engine) guestTool(extension string, spec *wire.ToolSpec) *agentcore.Tool {
 	return &agentcore.Tool{
 		Name: spec.Name, Label: spec.Label, Description: spec.Description, Parameters: spec.Parameters, ExecutionMode: spec.ExecutionMode,
 		Execute: func(ctx context.Context, callID string, args json.RawMessage, update func(*agentcore.ToolResult)) (*agentcore.ToolResult, error) {
+			l := e.enter()
+			defer e.leave(ctx, l)
+			x := l.guest(extension, func(x *guestExtension) bool {
+				return slices.ContainsFunc(x.tools, func(t wire.ToolSpec) bool { return t.Name == spec.Name })
+			})
+			if x == nil {
+				return nil, fmt.Errorf("the extension %s, which brought the tool %s, was reloaded and brings it no longer", extension, spec.Name)
+			}
 			w := x.pool.Get().(*encoding)
 			defer x.pool.Put(w)
 			w.buf = w.enc.AppendToolExecute(w.buf[:0], e.moment(), spec.Name, callID, args)
@@ -113,7 +125,15 @@ func resultText(blocks []agentcore.Block) string {
 	return strings.Join(parts, "\n")
 }
 
-func (e *Engine) runCommand(ctx context.Context, x *guestExtension, name, args string) (message string, err error) {
+func (e *Engine) runCommand(ctx context.Context, extension, name, args string) (message string, err error) {
+	l := e.enter()
+	defer e.leave(ctx, l)
+	x := l.guest(extension, func(x *guestExtension) bool {
+		return slices.ContainsFunc(x.commands, func(c wire.CommandSpec) bool { return c.Name == name })
+	})
+	if x == nil {
+		return "", fmt.Errorf("the extension %s, which brought the command /%s, was reloaded and brings it no longer", extension, name)
+	}
 	w := x.pool.Get().(*encoding)
 	defer x.pool.Put(w)
 	w.buf = w.enc.AppendCommandExecute(w.buf[:0], e.moment(), name, args)

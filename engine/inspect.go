@@ -104,9 +104,8 @@ func Inspect(ctx context.Context, cfg Config, x *set.Extension) (*ModuleInfo, er
 
 // Probe is one extension outside any run, for trying it out: events in, the guest's own words out.
 type Probe struct {
-	ext      *guestExtension
-	describe *wire.Describe
-	facts    *facts.Computer
+	ext   *guestExtension
+	facts *facts.Computer
 }
 
 // OpenProbe loads an extension as [Open] would.
@@ -115,15 +114,15 @@ func OpenProbe(ctx context.Context, cfg Config, x *set.Extension) (*Probe, error
 	if err != nil {
 		return nil, err
 	}
-	ext, d, err := e.load(ctx, x)
+	ext, err := e.load(ctx, x, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &Probe{ext: ext, describe: d, facts: facts.New(e.FactsConfig())}, nil
+	return &Probe{ext: ext, facts: facts.New(e.FactsConfig())}, nil
 }
 
 // Describe is what the module says of itself.
-func (p *Probe) Describe() *wire.Describe { return p.describe }
+func (p *Probe) Describe() *wire.Describe { return p.ext.describe }
 
 // Hooks says whether the extension hooks an event.
 func (p *Probe) Hooks(event wire.Event) bool { return p.ext.Hook(event) != nil }

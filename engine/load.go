@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -16,48 +17,56 @@ import (
 	"weir/wasmhost"
 )
 
-// load makes one extension of a set.
-func (e *Engine) load(ctx context.Context, x *set.Extension) (*guestExtension, *wire.Describe, error) {
+// load makes one extension of a set, or gives back the one that is running if x and its module are what that was made of.
+func (e *Engine) load(ctx context.Context, x *set.Extension, running *member) (ext *guestExtension, err error) {
 	limits := hostLimits(x.Limits)
 	module, err := e.compile(ctx, x, limits)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, module.Release(context.WithoutCancel(ctx)))
+		}
+	}()
 	if x.SHA256 != "" && x.SHA256 != module.Digest() {
-		return nil, nil, x.At("sha256").Error("extension.sha256", fmt.Sprintf("extension %q: the module's digest is %s, not the pinned one", x.Name, module.Digest()),
+		return nil, x.At("sha256").Error("extension.sha256", fmt.Sprintf("extension %q: the module's digest is %s, not the pinned one", x.Name, module.Digest()),
 			"if the new module is the one you want, pin its digest")
+	}
+	if kept := running.same(x, module); kept != nil {
+		return kept, module.Release(ctx)
 	}
 	describe, err := Describe(ctx, x.Name, module)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	exports, err := entries(describe, module.CheckEntry)
 	if err != nil {
-		return nil, nil, &wasmhost.Fault{Extension: x.Name, Export: "load", Kind: wasmhost.KindLoad, Err: err}
+		return nil, &wasmhost.Fault{Extension: x.Name, Export: "load", Kind: wasmhost.KindLoad, Err: err}
 	}
 	if err := x.CheckHooks(describe.HookNames()); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := checkConfig(x, describe.Config); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	capabilities, err := e.capabilities(x)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	guest, err := module.NewGuest(ctx, wasmhost.GuestConfig{
 		Name: x.Name, Entries: exports, Limits: limits, Config: x.Config, Capabilities: capabilities,
 		RealClock: x.Grant.Clock, RealRandom: x.Grant.Random, Logger: e.logger.With("extension", x.Name),
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	scope := wire.Scope{SessionID: e.cfg.SessionID, Extension: x.Name, CWD: e.cfg.CWD, Mode: e.cfg.Mode, HasUI: e.cfg.Ask != nil || e.cfg.UI != nil}
-	ext := newGuestExtension(x.Name, guest, describe, scope)
+	ext = newGuestExtension(x.Name, module, guest, describe, scope)
 	if ext.toolTimeout = limits.ToolTimeout; ext.toolTimeout == 0 {
 		ext.toolTimeout = defaultToolTimeout
 	}
-	return ext, describe, nil
+	return ext, nil
 }
 
 // compile finds the module of an extension and compiles it.

@@ -16,20 +16,22 @@ import (
 // withheld and an error result says so, and nobody else is asked. The returned event is a new one where anything
 // changed; changed says whether.
 func (e *Engine) ToolResult(ctx context.Context, ev wire.ToolResultEvent) (result wire.ToolResultEvent, changed bool) {
-	account := e.newAccount()
+	l := e.enter()
+	defer e.leave(ctx, l)
+	account := l.newAccount()
 	defer func() {
 		e.settle(ctx, account, &wire.DecisionEvent{Event: wire.EventToolResult, ToolName: ev.ToolName, ToolCallID: ev.ToolCallID})
 	}()
 	var known *facts.Event // of the result as it is now
-	for i := range e.handlers[wire.EventToolResult] {
-		h := &e.handlers[wire.EventToolResult][i]
+	for i := range l.handlers[wire.EventToolResult] {
+		h := &l.handlers[wire.EventToolResult][i]
 		if !h.wants(ev.ToolName) {
 			continue
 		}
 		now := ev
 		if h.facts != 0 {
 			if known == nil {
-				known = e.facts.ToolResult(ev.ToolName, ev.Input, ev.Content)
+				known = l.facts.ToolResult(ev.ToolName, ev.Input, ev.Content)
 			}
 			now.Facts = known.JSON(h.facts)
 		}
@@ -103,8 +105,9 @@ func judgeToolResult(result any) (Outcome, string) {
 // WithholdsUpdates names the extension for whose sake partial results of a tool are kept back, and the file with its full
 // output is not written: the first enforcing one that hooks the tool's results. "" when there is none.
 func (e *Engine) WithholdsUpdates(tool string) string {
-	for i := range e.handlers[wire.EventToolResult] {
-		if h := &e.handlers[wire.EventToolResult][i]; !h.monitor && h.wants(tool) {
+	l := e.lineup.Load()
+	for i := range l.handlers[wire.EventToolResult] {
+		if h := &l.handlers[wire.EventToolResult][i]; !h.monitor && h.wants(tool) {
 			return h.ext.Name()
 		}
 	}

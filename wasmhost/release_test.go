@@ -11,7 +11,7 @@ import (
 // variant is a module whose only function has a number of its own in its code: what the meter and wazero see differs as well.
 func variant(n int) []byte {
 	number := []byte{byte(n) | 0x80, byte(n>>7) | 0x80, byte(n>>14) | 0x80, byte(n>>21) | 0x80, 0} // LEB128 of a fixed length
-	body := append(append([]byte{0, 0x41}, number...), 0x1a, 0x41, 0, 0x0b)                       // i32.const n, drop, i32.const 0, end
+	body := append(append([]byte{0, 0x41}, number...), 0x1a, 0x41, 0, 0x0b)                        // i32.const n, drop, i32.const 0, end
 	wasm := []byte("\x00asm\x01\x00\x00\x00" +
 		"\x01\x05\x01\x60\x00\x01\x7f" + // a type: () -> i32
 		"\x03\x02\x01\x00" + // a function of it
