@@ -155,7 +155,7 @@ func (j *judge) judge(ctx context.Context, ev *transcript.Event) (*verdict, erro
 	s, unfit := j.show(ev)
 	if unfit != nil {
 		why := "it cannot be put to the set: " + unfit.Error()
-		return &verdict{decision: decide.Block, by: []string{self}, reason: why, answers: []answer{{self, engine.OutcomeBlock, why}}}, nil
+		return &verdict{decision: decide.Block, by: []string{self}, reason: why, answers: []answer{{self, engine.OutcomeBlock, why}}}, nil //nolint:nilerr // it is the verdict
 	}
 	v := &verdict{decision: decide.Allow}
 	if ev.Kind == transcript.Call {

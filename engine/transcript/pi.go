@@ -69,7 +69,7 @@ func (r *reader) pi(raw []byte) error {
 	case "toolResult":
 		ev := &Event{Outcome: OK, Details: bytes.Clone(m.details)}
 		if ev.Content, r.bad = blocks(m.content); r.bad != nil {
-			return nil
+			return nil //nolint:nilerr // Read counts the line
 		}
 		if isTrue(m.isError) {
 			ev.Outcome = Failed
