@@ -6,8 +6,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -23,22 +24,24 @@ import (
 	"weir/wasmhost"
 )
 
-// agentRun is one prompt to a session with a set, as `run` and `demo` do it.
+// agentRun is what a conversation is made of: set, model, session, and where it is told. Every command that talks to an agent
+// makes one, from [agentFlags] or by hand as `demo` does, and opens it.
 type agentRun struct {
-	streams
-	set *set.Set
+	host *wasmhost.Host // nil makes one; either is closed with the conversation
+	set  *set.Set
 	// connect gives what answers the model's requests; the hooks act on those that go over a network.
-	connect func(hooks provider.Hooks) connection
-	model   agentcore.Model
-	models  []session.ScopedModel // those that the session knows by name
-	store   *session.Store        // do closes it
-	start   string                // why the session is there: "startup" or "resume"
-	system  string
-	cwd     string
-	output  string // "text" or "json"
-	prompt  string
-	env     []string  // of commands; nil is the process's
-	log     io.Writer // gets the events as JSON lines too; nil does not
+	connect  func(hooks provider.Hooks) connection
+	model    agentcore.Model
+	models   []session.ScopedModel // those that the session knows by name
+	thinking agentcore.ThinkingLevel
+	store    *session.Store // closed with the conversation
+	start    string         // why the session is there: "startup" or "resume"
+	system   string
+	about    opening
+	cwd      string
+	mode     wire.Mode
+	env      []string // of commands; nil is the process's
+	sinks    []sink   // the first one's person is who is asked; they hear of everything in their order
 }
 
 // connection is the way to a model.
@@ -48,7 +51,7 @@ type connection struct {
 	close     func()                                                 // nil when there is nothing to close
 }
 
-// report is what a run leaves to be summed up.
+// report is what a conversation leaves to be summed up.
 type report struct {
 	records  []engine.Record
 	prompts  []engine.PromptChange
@@ -61,131 +64,232 @@ type report struct {
 	file     string        // where the session is kept; "" nowhere
 }
 
-// do runs the session until it has settled. The error is what kept it from running; a run that failed is told by the report.
-func (r *agentRun) do(ctx context.Context) (rep *report, err error) {
-	begin := time.Now()
-	// Closed twice at most, which does no harm: without it here, no return before the session is made may forget it.
-	defer func() { err = errors.Join(err, r.store.Close()) }()
-	host, err := newHost(ctx)
-	if err != nil {
+// conversation is an agent that can be talked to. It is used so, whatever the mode:
+//
+//  1. [agentFlags.prepare] makes an agentRun of the flags; open makes the conversation: host, extensions, tools, provider,
+//     session. Nothing has been said to anybody then but to the sinks, which know where the session is kept.
+//  2. begin tells the extensions that the session is there. It is called once.
+//  3. prompt, and what else session offers (steering, compaction, models), as often as is wanted. One who takes Ctrl-C for the
+//     end of a turn rather than of the command has interrupts.take call session.Abort meanwhile.
+//  4. close ends it, in the reverse order, and sums up. It is called once, whatever came before.
+type conversation struct {
+	session *session.Session
+	engine  *engine.Engine
+	report  *report
+
+	run       *agentRun
+	present   atomic.Pointer[session.Session] // session, for those who may ask before it is there
+	restored  session.Context
+	began     time.Time
+	closeLast []func(context.Context) error // in reverse order
+}
+
+// open makes the conversation. The error is what kept it from being made; nothing is left open then.
+func (r *agentRun) open(ctx context.Context) (_ *conversation, err error) {
+	c := &conversation{run: r, report: &report{}, began: time.Now()}
+	c.defers(func(context.Context) error { return r.store.Close() })
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.shut(ctx))
+		}
+	}()
+	if r.host == nil {
+		if r.host, err = newHost(ctx); err != nil {
+			return nil, err
+		}
+	}
+	c.defers(r.host.Close)
+	if err := c.openEngine(ctx); err != nil {
 		return nil, err
 	}
-	out := newSink(r.streams, r.output)
-	sinks := []sink{out}
-	if r.log != nil {
-		sinks = append(sinks, &jsonSink{w: r.log, err: io.Discard})
+	c.defers(c.engine.Close)
+	if err := c.openSession(); err != nil {
+		return nil, err
 	}
-	rep = &report{}
-	own := ownFiles()
-	if dir, err := sessionsFolder(); err == nil { // without one there is nothing of ours in it
-		own = append(own, dir)
+	for _, s := range r.sinks {
+		c.session.Subscribe(s.event)
+		s.begin(r.store.Header(), &r.about)
 	}
-	var talk *session.Session                   // made after the engine, and there when the first question comes
-	var present atomic.Pointer[session.Session] // the same, for extensions, which may ask at any time
-	eng, err := engine.Open(ctx, engine.Config{
-		Host: host, Set: r.set, Bundled: extensions.Bundled, Ask: asker(&talk, out.ask()), SessionID: r.store.Header().ID, CWD: r.cwd,
-		Mode: wire.Mode(r.output),
+	return c, nil
+}
+
+func (c *conversation) defers(f func(context.Context) error) { c.closeLast = append(c.closeLast, f) }
+
+// shut closes what was opened.
+func (c *conversation) shut(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	var errs []error
+	for _, f := range slices.Backward(c.closeLast) {
+		errs = append(errs, f(ctx))
+	}
+	c.closeLast = nil
+	return errors.Join(errs...)
+}
+
+// openEngine loads the extensions.
+func (c *conversation) openEngine(ctx context.Context) (err error) {
+	r := c.run
+	cfg := engine.Config{
+		Host: r.host, Set: r.set, Bundled: extensions.Bundled, SessionID: r.store.Header().ID, CWD: r.cwd, Mode: r.mode,
 		Session: func() wasmhost.Session {
-			if s := present.Load(); s != nil {
+			if s := c.present.Load(); s != nil {
 				return s.ForGuests()
 			}
 			return nil
 		},
 		Record: func(rec engine.Record) {
-			rep.records = append(rep.records, rec)
-			for _, s := range sinks {
+			c.report.records = append(c.report.records, rec)
+			for _, s := range r.sinks {
 				s.record(rec)
 			}
 		},
-		Prompt: func(c engine.PromptChange) {
-			rep.prompts = append(rep.prompts, c)
-			for _, s := range sinks {
-				s.prompt(c)
+		Prompt: func(p engine.PromptChange) {
+			c.report.prompts = append(c.report.prompts, p)
+			for _, s := range r.sinks {
+				s.prompt(p)
 			}
 		},
-		Logger: out.logger(),
-		Facts:  facts.Config{Own: own},
-	})
-	if err != nil {
-		return nil, errors.Join(err, host.Close(ctx))
+		Logger: r.sinks[0].logger(),
+		Facts:  facts.Config{Own: r.own()},
 	}
-	defer func() {
-		err = errors.Join(err, eng.Close(context.WithoutCancel(ctx)), host.Close(context.WithoutCancel(ctx)))
-	}()
-	toolset, err := tools.New(tools.Config{Cwd: r.cwd, Env: r.env, WithholdFullOutput: func(tool string) bool { return eng.WithholdsUpdates(tool) != "" }})
-	if err != nil {
-		return nil, err
+	if p := r.sinks[0].person(); p != nil {
+		a := &announced{p, c.present.Load}
+		cfg.Ask, cfg.UI = a.ask, a
 	}
-	hooks := session.ProviderHooks(eng)
+	c.engine, err = engine.Open(ctx, cfg)
+	return err
+}
+
+// own are the files that are weir's, besides those of the set.
+func (r *agentRun) own() []string {
+	own := ownFiles()
+	if dir, err := sessionsFolder(); err == nil { // without one there is nothing of ours in it
+		own = append(own, dir)
+	}
+	if path := r.store.Path(); path != "" {
+		if abs, err := filepath.Abs(path); err == nil { // as above
+			own = append(own, abs)
+		}
+	}
+	return own
+}
+
+// openSession makes the session, with its tools and the way to its model.
+func (c *conversation) openSession() error {
+	r := c.run
+	toolCfg := tools.Config{
+		Cwd: r.cwd, Env: agentEnv(r.env), WithholdFullOutput: func(tool string) bool { return c.engine.WithholdsUpdates(tool) != "" },
+	}
+	if r.set == nil || r.set.Protect {
+		toolCfg.Own = c.engine.FactsConfig().Own
+	}
+	toolset, err := tools.New(toolCfg)
+	if err != nil {
+		return err
+	}
+	hooks := session.ProviderHooks(c.engine)
 	conn := r.connect(provider.Hooks{BeforeHeaders: hooks.Headers, BeforeRequest: hooks.Payload, AfterResponse: hooks.Response})
 	if conn.close != nil {
-		defer conn.close()
+		c.defers(func(context.Context) error { conn.close(); return nil })
 	}
-	stored := r.store.Context()
-	talk, err = session.New(session.Config{
+	c.restored = r.store.Context()
+	logger := r.sinks[0].logger()
+	level := r.thinking
+	if len(c.restored.Messages) > 0 {
+		level = "" // begin changes it, so that the session tells
+	}
+	c.session, err = session.New(session.Config{
 		Agent: agentcore.Config{
 			Provider: agentcore.ProviderFunc(func(ctx context.Context, req *agentcore.Request, emit func(agentcore.AssistantEvent) error) (*agentcore.AssistantMessage, error) {
-				if len(rep.seen) == 0 {
-					rep.first = time.Since(begin)
+				if len(c.report.seen) == 0 {
+					c.report.first = time.Since(c.began)
 				}
-				rep.seen = append(rep.seen, len(req.Messages))
+				c.report.seen = append(c.report.seen, len(req.Messages))
 				return conn.Stream(ctx, req, emit)
 			}),
-			Model: r.model, SystemPrompt: r.system, Tools: toolset,
+			Model: r.model, SystemPrompt: r.system, Tools: toolset, ThinkingLevel: level,
 		},
-		Store: r.store, Extensions: eng, CWD: r.cwd, Start: wire.SessionStartEvent{Reason: r.start}, Authorize: conn.authorize, Models: r.models,
-		OnError: func(err *session.BackgroundError) { out.logger().With("extension", err.Extension).Error(err.Error()) },
-		Logger:  out.logger().With("extension", "session"),
+		Store: r.store, Extensions: c.engine, CWD: r.cwd, Start: wire.SessionStartEvent{Reason: r.start}, Authorize: conn.authorize, Models: r.models,
+		OnError: func(err *session.BackgroundError) { logger.With("extension", err.Extension).Error(err.Error()) },
+		Logger:  logger.With("extension", "session"),
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	present.Store(talk)
-	defer func() {
-		eng.Observe(context.WithoutCancel(ctx), wire.SessionShutdownEvent{Reason: "quit"})
-		err = errors.Join(err, talk.Close(context.WithoutCancel(ctx)))
-		for _, s := range sinks {
-			s.end(rep)
+	c.present.Store(c.session)
+	return nil
+}
+
+// begin tells the extensions that the session is there, and the session what is other than when it was left.
+func (c *conversation) begin(ctx context.Context) error {
+	r := c.run
+	if len(c.restored.Messages) > 0 {
+		if c.restored.Provider != r.model.Provider || c.restored.ModelID != r.model.ID {
+			if err := c.session.SetModel(ctx, r.model); err != nil {
+				return err
+			}
 		}
-	}()
-	for _, s := range sinks {
-		talk.Subscribe(s.event)
-		s.begin(r.store.Header())
-	}
-	if len(stored.Messages) > 0 && (stored.Provider != r.model.Provider || stored.ModelID != r.model.ID) {
-		if err := talk.SetModel(ctx, r.model); err != nil { // the session goes on with another model, and says so
-			return rep, err
+		if r.thinking != "" {
+			if err := c.session.SetThinkingLevel(r.thinking); err != nil {
+				return err
+			}
 		}
 	}
-	if _, err := talk.Begin(ctx); err != nil {
-		return rep, err
-	}
-	err = talk.Prompt(ctx, r.prompt, session.PromptOptions{})
-	state := talk.Agent().State()
-	rep.messages, rep.failure, rep.duration = state.Messages, state.ErrorMessage, time.Since(begin)
-	for _, e := range r.store.Branch("") {
+	_, err := c.session.Begin(ctx)
+	return err
+}
+
+// prompt says something to the agent and returns when the session has settled. The error is what kept it from being said; a
+// run that failed is told by the report.
+func (c *conversation) prompt(ctx context.Context, text string) error {
+	err := c.session.Prompt(ctx, text, session.PromptOptions{})
+	state := c.session.Agent().State()
+	c.report.messages, c.report.failure, c.report.duration = state.Messages, state.ErrorMessage, time.Since(c.began)
+	return err
+}
+
+// close ends the conversation and has the sinks sum it up.
+func (c *conversation) close(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	rep, store := c.report, c.run.store
+	c.engine.Observe(ctx, wire.SessionShutdownEvent{Reason: "quit"})
+	err := c.session.Close(ctx)
+	for _, e := range store.Branch("") {
 		if m, err := e.Message(); err == nil && m != nil && e.Type != session.EntryCompaction {
 			rep.kept++
 		}
 	}
-	if path := r.store.Path(); path != "" {
+	if path := store.Path(); path != "" {
 		if _, err := os.Stat(path); err == nil { // a session in which nothing happened leaves no file
 			rep.file = path
 		}
 	}
-	return rep, err
+	for _, s := range c.run.sinks {
+		s.end(rep)
+	}
+	return errors.Join(err, c.shut(ctx))
 }
 
-// asker lets extensions know, through the session, that a person is waited for. nil stays nil.
-func asker(talk **session.Session, ask func(context.Context, []engine.Question) (bool, error)) func(context.Context, []engine.Question) (bool, error) {
-	if ask == nil {
-		return nil
+// once is a conversation of one prompt. No report means that it was not made; a run that failed is told by the report.
+func (r *agentRun) once(ctx context.Context, prompt string) (*report, error) {
+	c, err := r.open(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return func(ctx context.Context, questions []engine.Question) (bool, error) {
-		answer, err := (*talk).Ask(ctx, "confirm", questions[0].Title, func(ctx context.Context) (any, error) { return ask(ctx, questions) })
-		yes, _ := answer.(bool)
-		return yes && err == nil, err
+	if err = c.begin(ctx); err == nil {
+		err = c.prompt(ctx, prompt)
 	}
+	return c.report, errors.Join(err, c.close(ctx))
+}
+
+// agentVariable tells commands that an agent runs them. `weir trust` does not take an answer there.
+const agentVariable = "WEIR_AGENT"
+
+func agentEnv(env []string) []string {
+	if env == nil {
+		env = os.Environ()
+	}
+	return append(slices.Clone(env), agentVariable+"=1")
 }
 
 // newID is a random session id.

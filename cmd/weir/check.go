@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"weir/engine"
-	"weir/engine/set"
 	"weir/extensions"
 )
 
@@ -27,23 +25,27 @@ func newCheck(s streams) *cobra.Command {
 			if len(args) == 1 {
 				file = args[0]
 			}
-			x, err := openSet(file, modules)
-			if err != nil {
-				return err
-			}
-			return check(cmd.Context(), s.out, x)
+			return check(cmd.Context(), s, file, modules)
 		},
 	}
 	cmd.Flags().StringArrayVarP(&modules, "extension", "e", nil, "a module to load after the set; repeatable")
 	return cmd
 }
 
-func check(ctx context.Context, out io.Writer, x *set.Set) (err error) {
+func check(ctx context.Context, s streams, file string, modules []string) (err error) {
+	out := s.out
 	host, err := newHost(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, host.Close(ctx)) }()
+	x, note, err := openTrusted(ctx, host, file, modules, ".")
+	if err != nil {
+		return err
+	}
+	if note != "" {
+		fmt.Fprintln(s.err, printable(note))
+	}
 	eng, err := engine.Open(ctx, engine.Config{Host: host, Set: x, Bundled: extensions.Bundled})
 	if err != nil {
 		return usageError(err)
@@ -70,7 +72,7 @@ func check(ctx context.Context, out io.Writer, x *set.Set) (err error) {
 	if err := w.Flush(); err != nil {
 		return failed(err)
 	}
-	fmt.Fprintf(out, "ok: %d extensions, recheck %s, pairs %s\n", len(x.Extensions), onOff(x.Recheck), onOff(x.Pairs))
+	fmt.Fprintf(out, "ok: %d extensions, recheck %s, pairs %s, protect %s\n", len(x.Extensions), onOff(x.Recheck), onOff(x.Pairs), onOff(x.Protect))
 	return nil
 }
 

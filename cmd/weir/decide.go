@@ -72,16 +72,16 @@ func (f *decideFlags) config(ctx context.Context) (engine.Config, error) {
 	if err != nil {
 		return engine.Config{}, usageError(err)
 	}
-	x, err := openSet(f.set, f.modules)
-	if err != nil {
-		return engine.Config{}, err
-	}
-	if len(x.Extensions) == 0 {
-		return engine.Config{}, usageError(errors.New("no set applies here and none was named: give one with --set FILE, or a module with -e MODULE"))
-	}
 	host, err := newHost(ctx)
 	if err != nil {
 		return engine.Config{}, err
+	}
+	x, _, err := openTrusted(ctx, host, f.set, f.modules, cwd)
+	if err == nil && len(x.Extensions) == 0 {
+		err = usageError(errors.New("no set applies here and none was named: give one with --set FILE, or a module with -e MODULE"))
+	}
+	if err != nil {
+		return engine.Config{}, errors.Join(err, host.Close(ctx))
 	}
 	return engine.Config{
 		Host: host, Set: x, Bundled: extensions.Bundled, SessionID: newID(), CWD: cwd, Mode: wire.ModeJSON,

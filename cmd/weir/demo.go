@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -89,13 +90,13 @@ func demo(ctx context.Context, s streams, keep, output string) (err error) {
 	}
 	model := script.Provider()
 	r := agentRun{
-		streams: s, set: x, connect: func(provider.Hooks) connection { return connection{Provider: model} }, model: script.Model(),
-		system: systemPrompt, cwd: project, output: output, log: log, store: store, start: "resume",
-		prompt: "The disk is nearly full. Make room, and have the service listen on loopback only.",
+		set: x, connect: func(provider.Hooks) connection { return connection{Provider: model} }, model: script.Model(),
+		system: systemPrompt, cwd: project, mode: wire.Mode(output), store: store, start: "resume",
+		sinks: []sink{newSink(s, output, false), &jsonSink{w: log, err: io.Discard}},
 		// If a guard failed, the home folder that a command could reach is the demo's.
 		env: append(os.Environ(), "HOME="+filepath.Join(dir, "home")),
 	}
-	rep, err := r.do(ctx)
+	rep, err := r.once(ctx, "The disk is nearly full. Make room, and have the service listen on loopback only.")
 	err = errors.Join(err, log.Close())
 	if err != nil {
 		return err

@@ -110,16 +110,16 @@ func (f *hookFlags) open(ctx context.Context, ev *agents.Event) (agents.Engine, 
 			return nil, nil, err
 		}
 	}
-	x, err := openSet(f.set, f.modules)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(x.Extensions) == 0 {
-		return nil, nil, errors.New("no set applies here and none was named: give one with --set FILE, or a module with -e MODULE")
-	}
 	host, err := newHost(ctx)
 	if err != nil {
 		return nil, nil, err
+	}
+	x, _, err := openTrusted(ctx, host, f.set, f.modules, cwd)
+	if err == nil && len(x.Extensions) == 0 {
+		err = errors.New("no set applies here and none was named: give one with --set FILE, or a module with -e MODULE")
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, host.Close(ctx))
 	}
 	e, err := engine.Open(ctx, engine.Config{
 		Host: host, Set: x, Bundled: extensions.Bundled, SessionID: ev.Session, CWD: cwd, Mode: wire.ModeJSON,

@@ -74,12 +74,14 @@ func compileElsewhere(ctx context.Context, wasm []byte, limits wasmhost.Limits) 
 	return nil
 }
 
-// discovery says where sets are looked for. The project's .weir folder is not: there is no way yet to say that a
-// project is trusted, and until there is, none is.
-func discovery(setFile string) set.Discovery {
-	user, err := os.UserConfigDir()
-	if err == nil {
-		user = filepath.Join(user, "weir")
+// managedFolder holds what whoever administers the machine demands.
+const managedFolder = "/etc/weir"
+
+// discovery says where sets are looked for. project is that of the project, nil when it does not count.
+func discovery(setFile string, project *set.Set) set.Discovery {
+	user, err := configFolder()
+	if err != nil {
+		user = "" // without one there is no set of the user's
 	}
-	return set.Discovery{ManagedDir: "/etc/weir", UserDir: user, SetFile: setFile}
+	return set.Discovery{ManagedDir: managedFolder, UserDir: user, SetFile: setFile, Project: project}
 }

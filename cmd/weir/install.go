@@ -181,11 +181,11 @@ func (f *installFlags) agreed(ctx context.Context, s streams, c *install.Change)
 		return false, usageError(errors.New("nothing was changed: there is nobody to ask here; run it again with --yes"))
 	}
 	fmt.Fprintf(s.out, "change %s? [y/N] ", printable(c.Path))
-	line, err := readLine(ctx, s.in)
-	if err != nil {
+	line, err := s.lines.read(ctx)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return false, failed(err)
 	}
-	if a := strings.ToLower(strings.TrimSpace(line)); a != "y" && a != "yes" {
+	if !yes(line) {
 		return false, failed(errors.New("nothing was changed"))
 	}
 	return true, nil

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -29,7 +28,8 @@ type jsonSink struct {
 	settled *session.AgentSettled
 }
 
-func (s *jsonSink) ask() func(context.Context, []engine.Question) (bool, error) { return nil }
+// person is nobody: what reads the lines cannot answer.
+func (s *jsonSink) person() person { return nil }
 
 func (s *jsonSink) logger() *slog.Logger {
 	return slog.New(&logHandler{print: func(level slog.Level, extension, text string) {
@@ -54,7 +54,7 @@ func (s *jsonSink) line(v any) error {
 	return s.failed
 }
 
-func (s *jsonSink) begin(h session.Header) {
+func (s *jsonSink) begin(h session.Header, _ *opening) {
 	_ = s.line(struct { // told again by the next event
 		Type string `json:"type"`
 		session.Header

@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -32,14 +30,17 @@ const (
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
+	// lines are those of in, for who asks a person; interrupts is who gets Ctrl-C. Both are nil where nobody is asked.
+	lines      *lineReader
+	interrupts *interrupts
 }
 
 // run is the whole program, for main and for tests.
 func run(args []string, in io.Reader, out, errOut io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	s := streams{in: in, out: out, err: errOut, lines: newLineReader(in), interrupts: &interrupts{}}
+	ctx, stop := watchSignals(context.Background(), s.interrupts)
 	defer stop()
-	context.AfterFunc(ctx, stop) // the first signal ends the run in order, the second the process
-	root := newRoot(streams{in: in, out: out, err: errOut})
+	root := newRoot(s)
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(out)
@@ -70,7 +71,7 @@ func newRoot(s streams) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError(fmt.Errorf("%w\nsee %s --help", err, cmd.CommandPath()))
 	})
-	root.AddCommand(newDemo(s), newRun(s), newModels(s), newSessions(s), newInit(s), newCheck(s), newExt(s), newDecide(s), newHook(s), newMCP(s), newBacktest(s), newInstall(s), newUninstall(s), newExplain(s), newAudit(s), newCompile(s))
+	root.AddCommand(newDemo(s), newRun(s), newTrust(s), newModels(s), newSessions(s), newInit(s), newCheck(s), newExt(s), newDecide(s), newHook(s), newMCP(s), newBacktest(s), newInstall(s), newUninstall(s), newExplain(s), newAudit(s), newCompile(s))
 	return root
 }
 

@@ -20,9 +20,8 @@ func TestPrompter(t *testing.T) {
 		typed string
 		want  bool
 	}{{"y\nyes\n", true}, {"Y\nn\n", false}, {"\n", false}, {"", false}, {"maybe\n", false}} {
-		// A terminal gives one line a read, so the reader does too.
 		var out bytes.Buffer
-		p := &prompter{in: &lines{rest: c.typed}, out: &out}
+		p := &prompter{lines: newLineReader(strings.NewReader(c.typed)), out: &out}
 		got, err := p.ask(t.Context(), questions)
 		if err != nil || got != c.want {
 			t.Errorf("typed %q: %v, %v; want %v", c.typed, got, err, c.want)
@@ -39,20 +38,8 @@ func TestPrompterGivesUp(t *testing.T) {
 	defer w.Close() //nolint:errcheck // it never fails
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	p := &prompter{in: r, out: io.Discard}
+	p := &prompter{lines: newLineReader(r), out: io.Discard}
 	if ok, err := p.ask(ctx, []engine.Question{{Title: "sure?"}}); ok || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %v", ok, err)
 	}
-}
-
-// lines reads one line at a time.
-type lines struct{ rest string }
-
-func (l *lines) Read(p []byte) (int, error) {
-	if l.rest == "" {
-		return 0, io.EOF
-	}
-	line, rest, _ := strings.Cut(l.rest, "\n")
-	l.rest = rest
-	return copy(p, line+"\n"), nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,23 +20,75 @@ import (
 
 // sessionFlags say where a run's session is kept.
 type sessionFlags struct {
-	file     string
-	goOn, no bool
+	file, resume string
+	goOn, no     bool
 }
+
+// resumeList is the value of --resume without one: the session is chosen from a list.
+const resumeList = "\x00"
 
 func (f *sessionFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.file, "session", "", "file of the session: gone on with if it is there, else made")
 	cmd.Flags().BoolVar(&f.goOn, "continue", false, "go on with the last session of the folder")
 	cmd.Flags().BoolVar(&f.no, "no-session", false, "keep no session file")
-	cmd.MarkFlagsMutuallyExclusive("session", "continue", "no-session")
+	cmd.Flags().StringVar(&f.resume, "resume", "", "go on with a session of the folder: chosen from a list, or named by a part of its id (--resume=ID)")
+	cmd.Flags().Lookup("resume").NoOptDefVal = resumeList
+	cmd.MarkFlagsMutuallyExclusive("session", "continue", "no-session", "resume")
+}
+
+// takeArgument lets --resume have its session as the first of two arguments, and returns the others.
+func (f *sessionFlags) takeArgument(args []string) ([]string, error) {
+	switch {
+	case len(args) < 2:
+		return args, nil
+	case f.resume != resumeList:
+		return nil, usageError(fmt.Errorf("one prompt, not %d arguments: put it in quotes", len(args)))
+	}
+	f.resume = args[0]
+	return args[1:], nil
+}
+
+// choose is the session that --resume names, or that the person chooses from a list.
+func (f *sessionFlags) choose(ctx context.Context, s streams, cwd string) (string, error) {
+	if f.resume != resumeList {
+		return findSession(f.resume)
+	}
+	files, err := sessionFiles(cwd, false)
+	if err != nil {
+		return "", err
+	}
+	if len(files) == 0 {
+		return "", usageError(fmt.Errorf("--resume: there is no session about %s yet; run once without it", cwd))
+	}
+	if !terminal(s.in) || !terminal(s.err) {
+		return "", usageError(errors.New("--resume: there is nobody to choose a session; name one: --resume=ID (see `weir sessions list`)"))
+	}
+	const most = 20
+	files = files[:min(len(files), most)]
+	for i, file := range files {
+		fmt.Fprintf(s.err, "%3d  %s\n", i+1, listLine(file, false))
+	}
+	fmt.Fprintf(s.err, "which? [1-%d] ", len(files))
+	answer, err := s.lines.read(ctx)
+	n, notNumber := strconv.Atoi(strings.TrimSpace(answer))
+	if err != nil || notNumber != nil || n < 1 || n > len(files) {
+		return "", usageError(errors.New("--resume: no session was chosen"))
+	}
+	return files[n-1].path, nil
 }
 
 // reopen opens the session that the run goes on with; nil when it begins one.
-func (f *sessionFlags) reopen(s streams, cwd string) (*session.Store, error) {
+func (f *sessionFlags) reopen(ctx context.Context, s streams, cwd string) (*session.Store, error) {
 	path := f.file
 	if f.goOn {
 		var err error
 		if path, err = lastSession(cwd); err != nil {
+			return nil, err
+		}
+	}
+	if f.resume != "" {
+		var err error
+		if path, err = f.choose(ctx, s, cwd); err != nil {
 			return nil, err
 		}
 	}

@@ -1,25 +1,21 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
-	"strings"
-	"sync"
 
 	"golang.org/x/term"
 
 	"weir/engine"
+	"weir/engine/contextfiles"
 	"weir/engine/session"
 )
 
 // sink is where a run is told: a timeline for people or JSON lines for programs.
 type sink interface {
-	begin(h session.Header)
+	begin(h session.Header, about *opening)
 	// event is a session.Subscriber.
 	event(ev session.Event) error
 	record(rec engine.Record)
@@ -27,17 +23,22 @@ type sink interface {
 	prompt(c engine.PromptChange)
 	// end comes once, after all else.
 	end(rep *report)
-	// ask is how questions reach a person; nil when there is none.
-	ask() func(context.Context, []engine.Question) (bool, error)
+	// person is who can be asked; nil when there is nobody.
+	person() person
 	// logger gets what extensions log.
 	logger() *slog.Logger
 }
 
-func newSink(s streams, output string) sink {
+// opening is what a run begins with.
+type opening struct {
+	context []contextfiles.File
+}
+
+func newSink(s streams, output string, hideThinking bool) sink {
 	if output == "json" {
 		return &jsonSink{w: s.out, err: s.err}
 	}
-	return &timeline{w: s.out, style: newStyle(s.out), streams: s, partial: map[int]*strings.Builder{}}
+	return newTimeline(s, hideThinking)
 }
 
 // terminal says whether a stream is a terminal.
@@ -66,56 +67,6 @@ func (s style) red(t string) string    { return s.paint("31", t) }
 func (s style) green(t string) string  { return s.paint("32", t) }
 func (s style) yellow(t string) string { return s.paint("33", t) }
 func (s style) cyan(t string) string   { return s.paint("36", t) }
-
-// prompter asks at the terminal. One question at a time.
-type prompter struct {
-	mu  sync.Mutex
-	in  io.Reader
-	out io.Writer
-}
-
-// ask puts each question and wants a yes to all. The end of ctx, or of the input, is a no.
-func (p *prompter) ask(ctx context.Context, questions []engine.Question) (bool, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, q := range questions {
-		fmt.Fprintf(p.out, "\n%s asks: %s\n", printable(q.Extension), printable(q.Title))
-		if q.Message != "" {
-			fmt.Fprintf(p.out, "  %s\n", printable(q.Message))
-		}
-		fmt.Fprintf(p.out, "  %s %s\n  allow it? [y/N] ", printable(q.Tool), oneLine(string(q.Input), 400))
-		line, err := readLine(ctx, p.in)
-		if err != nil {
-			return false, err
-		}
-		if a := strings.ToLower(strings.TrimSpace(line)); a != "y" && a != "yes" {
-			return false, nil
-		}
-	}
-	return true, nil
-}
-
-// readLine reads a line and gives up when ctx ends; the reader then stays with the unread line.
-func readLine(ctx context.Context, in io.Reader) (string, error) {
-	type answer struct {
-		line string
-		err  error
-	}
-	got := make(chan answer, 1)
-	go func() {
-		line, err := bufio.NewReader(in).ReadString('\n')
-		if errors.Is(err, io.EOF) {
-			err = nil
-		}
-		got <- answer{line, err}
-	}()
-	select {
-	case a := <-got:
-		return a.line, a.err
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
-}
 
 // logHandler prints what extensions log, one line each.
 type logHandler struct {

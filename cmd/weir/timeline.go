@@ -2,11 +2,11 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -18,28 +18,82 @@ import (
 	"weir/engine/wire"
 )
 
-// timeline tells a run to a person: turns, what the model says, tool calls, and which extension decided what in how many
-// microseconds.
+// timeline tells a run to a person: turns, what the model says as it comes, tool calls, and which extension decided what in how
+// many microseconds. On a terminal a last line says what is waited for.
 type timeline struct {
 	streams
-	style style
+	style        style
+	hideThinking bool
 
-	mu      sync.Mutex
-	w       io.Writer
-	turn    int
-	partial map[int]*strings.Builder
+	mu   sync.Mutex
+	w    io.Writer // out, or held while a question is open
+	held bytes.Buffer
+	turn int
+	said speech
+	wait *waitLine // nil where nothing can be taken back: in files and pipes
 }
 
-func (t *timeline) printf(format string, args ...any) { fmt.Fprintf(t.w, format, args...) }
-
-func (t *timeline) begin(session.Header) {}
-
-func (t *timeline) ask() func(context.Context, []engine.Question) (bool, error) {
-	if !terminal(t.in) {
-		return nil
+func newTimeline(s streams, hideThinking bool) *timeline {
+	t := &timeline{streams: s, w: s.out, style: newStyle(s.out), hideThinking: hideThinking}
+	if terminal(s.out) && os.Getenv("TERM") != "dumb" {
+		t.wait = newWaitLine(t)
 	}
-	p := &prompter{in: t.in, out: t.out}
-	return p.ask
+	return t
+}
+
+// printf writes lines. What stands open is ended before.
+func (t *timeline) printf(format string, args ...any) {
+	t.wait.erase()
+	t.said.breakLine(t.w)
+	fmt.Fprintf(t.w, format, args...)
+}
+
+func (t *timeline) begin(_ session.Header, about *opening) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, f := range about.context {
+		t.printf("  %s %s\n", t.style.dim("context"), t.style.dim(fmt.Sprintf("%s, %d bytes", printable(f.Path), len(f.Text))))
+	}
+	t.wait.start()
+}
+
+// asked makes way for a question: until it is answered, what is told is held back.
+func (t *timeline) asked(on bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if on {
+		t.wait.erase()
+		t.said.breakLine(t.w)
+		t.w = &t.held
+		return
+	}
+	t.w = t.out
+	_, _ = t.held.WriteTo(t.out) // a terminal that is gone shows in the next line
+}
+
+func (t *timeline) person() person {
+	out := t.out
+	if !terminal(out) {
+		out = t.err
+	}
+	if !terminal(t.in) || !terminal(out) {
+		return nil // nobody, or nobody who would see the question
+	}
+	return &prompter{
+		lines: t.lines, out: out, style: newStyle(out), interrupts: t.interrupts, asking: t.asked,
+		show:   func(text string) { t.note("%s", text) },
+		status: t.status,
+	}
+}
+
+// status shows what an extension is doing: on a terminal in the last line, elsewhere once.
+func (t *timeline) status(from, text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.wait.status(from, text) || text == "" {
+		return
+	}
+	t.printf("  %s %s\n", t.style.yellow("↻"), t.style.dim(printable(from)+": "+oneLine(text, 200)))
 }
 
 func (t *timeline) logger() *slog.Logger {
@@ -58,26 +112,36 @@ func (t *timeline) event(ev session.Event) error {
 	case *session.RunEvent:
 		t.runEvent(ev.Event)
 	case *session.AutoRetryStart:
-		t.note("retry %d of %d in %v: %s", ev.Attempt, ev.MaxAttempts, time.Duration(ev.DelayMs)*time.Millisecond, oneLine(ev.ErrorMessage, 200))
+		t.wait.on("waits to try again")
+		t.notef("retry %d of %d in %v: %s", ev.Attempt, ev.MaxAttempts, time.Duration(ev.DelayMs)*time.Millisecond, oneLine(ev.ErrorMessage, 200))
 	case *session.AutoRetryEnd:
 		if !ev.Success {
-			t.note("given up after %d retries: %s", ev.Attempt, oneLine(ev.FinalError, 200))
+			t.notef("given up after %d retries: %s", ev.Attempt, oneLine(ev.FinalError, 200))
 		}
+	case *session.CompactionStart:
+		t.wait.on("compacts")
 	case *session.CompactionEnd:
 		switch {
 		case ev.ErrorMessage != "":
-			t.note("not compacted (%s): %s", ev.Reason, oneLine(ev.ErrorMessage, 200))
+			t.notef("not compacted (%s): %s", ev.Reason, oneLine(ev.ErrorMessage, 200))
 		case ev.Result != nil:
-			t.note("compacted (%s): about %d tokens, then %d; the session keeps all of it", ev.Reason, ev.Result.TokensBefore, ev.Result.EstimatedTokensAfter)
+			t.notef("compacted (%s): about %d tokens, then %d; the session keeps all of it", ev.Reason, ev.Result.TokensBefore, ev.Result.EstimatedTokensAfter)
 		}
 	case *session.SummarizationRetryScheduled:
-		t.note("summary: retry %d of %d in %v: %s", ev.Attempt, ev.MaxAttempts, time.Duration(ev.DelayMs)*time.Millisecond, oneLine(ev.ErrorMessage, 200))
+		t.notef("summary: retry %d of %d in %v: %s", ev.Attempt, ev.MaxAttempts, time.Duration(ev.DelayMs)*time.Millisecond, oneLine(ev.ErrorMessage, 200))
 	}
 	return nil
 }
 
-// note is a line about the session rather than the model.
+// note is notef for who does not hold the lock.
 func (t *timeline) note(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.notef(format, args...)
+}
+
+// notef is a line about the session rather than the model.
+func (t *timeline) notef(format string, args ...any) {
 	t.printf("  %s %s\n", t.style.yellow("↻"), fmt.Sprintf(format, args...))
 }
 
@@ -86,11 +150,18 @@ func (t *timeline) runEvent(ev agentcore.Event) {
 	case *agentcore.TurnStart:
 		t.turn++
 		t.printf("\n%s\n", t.style.bold(fmt.Sprintf("turn %d", t.turn)))
+		t.wait.on("model")
+	case *agentcore.MessageUpdate:
+		t.delta(&ev.AssistantEvent)
 	case *agentcore.MessageEnd:
 		t.message(ev.Message)
+	case *agentcore.ToolExecutionUpdate:
+		t.wait.progress(ev.ToolCallID, lastLine(blocksText(ev.PartialResult.Content)))
 	case *agentcore.ToolExecutionStart:
+		t.wait.tool(ev.ToolCallID, ev.ToolName)
 		t.printf("  %s %s %s\n", t.style.cyan("▸"), t.style.bold(ev.ToolName), callSummary(ev.ToolName, ev.Args))
 	case *agentcore.ToolExecutionEnd:
+		t.wait.toolDone(ev.ToolCallID)
 		t.result(ev)
 	}
 }
@@ -104,11 +175,12 @@ func (t *timeline) message(m *agentcore.Message) {
 		for _, b := range a.Content {
 			switch b := b.(type) {
 			case *agentcore.TextBlock:
-				t.printf("  %s %s\n", t.style.dim("model"), indent(printable(strings.TrimSpace(b.Text)), "        "))
+				t.whole(speechText, b.Text)
 			case *agentcore.ThinkingBlock:
-				t.printf("  %s %s\n", t.style.dim("thinks"), t.style.dim(oneLine(b.Thinking, 200)))
+				t.whole(speechThinking, b.Thinking)
 			}
 		}
+		t.said = speech{}
 		if a.StopReason == agentcore.StopError || a.StopReason == agentcore.StopAborted {
 			t.printf("  %s %s\n", t.style.red(string(a.StopReason)), oneLine(a.ErrorMessage, 400))
 		}
@@ -171,6 +243,7 @@ func (t *timeline) record(rec engine.Record) {
 
 // end sums the run up: per extension what it did and what it cost, and what the model saw of the history.
 func (t *timeline) end(rep *report) {
+	t.wait.stop()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.printf("\n%s\n", t.style.bold("summary"))
