@@ -60,6 +60,8 @@ type layout struct {
 	fallback fallback
 	binary   string // of the agent, in PATH
 	checked  string // the newest version that the contract was read of; "" is not known
+	since    string // the first version that has the option that a hook that fails blocks; "" says nothing
+	trust    string // what a person has to do before hooks run; "" nothing
 	off      []switchOff
 }
 
@@ -95,13 +97,13 @@ func layouts() map[string]layout {
 	command := field{"type", "command"}
 	return map[string]layout{
 		"claude": {
-			nested: true, command: "command", binary: "claude", checked: "2.1.295",
+			nested: true, command: "command", binary: "claude", checked: "2.1.295", since: "2.1.295",
 			events:  []string{"PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "PreCompact", "SessionStart"},
 			handler: []field{command, seconds, {"onFailure", "block"}},
-			off:     []switchOff{{[]string{"disableAllHooks"}, true}, {[]string{"allowManagedHooksOnly"}, true}},
+			off:     []switchOff{{[]string{"disableAllHooks"}, true}},
 		},
 		"codex": {
-			toml: true, nested: true, command: "command", binary: "codex", checked: "0.149.0",
+			toml: true, nested: true, command: "command", binary: "codex", checked: "0.149.0", trust: "run /hooks in Codex and trust it",
 			events:  []string{"PreToolUse", "PermissionRequest", "PostToolUse", "UserPromptSubmit", "PreCompact", "SessionStart"},
 			handler: []field{command, seconds},
 			off:     []switchOff{{[]string{"features", "hooks"}, false}, {[]string{"features", "codex_hooks"}, false}},
