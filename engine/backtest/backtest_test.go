@@ -373,6 +373,23 @@ export function tool_call(event) {
 	}
 }
 
+// TestResultInAnotherFile: a call that was copied into a fork before it had ended is judged where it was first, and is known to have ended.
+func TestResultInAnotherFile(t *testing.T) {
+	dir := t.TempDir()
+	o := op{id: "a", command: "rm -rf /", outcome: transcript.NoResult, output: "done", at: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)}
+	for _, name := range []string{"a", "b"} {
+		w := &writer{rand: rand.New(rand.NewPCG(1, 1))}
+		w.pi(name, []op{o})
+		w.save(t, filepath.Join(dir, name+".jsonl"), "")
+		o.outcome = transcript.Failed
+	}
+	report := run(t, backtest.Config{Files: list(t, dir), Engine: modules(t, testHost(t), set.Grant{}, guards[0])})
+	want := backtest.Counted{Calls: backtest.Counts{Total: 1, Failed: 1}, Results: backtest.Counts{Total: 1, Failed: 1}}
+	if diff := cmp.Diff(want, report.Events); diff != "" || report.LeftOut.Copies != 1 || report.NewBlocks != 0 {
+		t.Errorf("%d copies, %d new blocks\n%s", report.LeftOut.Copies, report.NewBlocks, diff)
+	}
+}
+
 // TestFaults: an extension that fails is counted as such, and its call as blocked.
 func TestFaults(t *testing.T) {
 	dir := t.TempDir()

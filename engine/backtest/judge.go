@@ -24,8 +24,11 @@ import (
 // self is who blocks what cannot be put to the set.
 const self = "weir"
 
-// slack is how many times the time of its limits a call may take.
-const slack = 20
+// slack is how many times the time of its limits a call may take, up to maxTimeout, which is the longest that the host takes.
+const (
+	slack      = 20
+	maxTimeout = 24 * time.Hour
+)
 
 // defaultTimeout is that of a call where the set gives none (ABI section 14).
 const defaultTimeout = 500 * time.Millisecond
@@ -139,15 +142,19 @@ func harmless(x *set.Set, scratch string) *set.Set {
 		if e.Limits.Timeout == 0 {
 			e.Limits.Timeout = defaultTimeout
 		}
-		e.Limits.Timeout *= slack
+		e.Limits.Timeout = max(e.Limits.Timeout, min(e.Limits.Timeout*slack, maxTimeout))
 	}
 	return &y
 }
 
 // judge puts an event to the set. The error is that of a set that does not load.
 func (j *judge) judge(ctx context.Context, ev *transcript.Event) (*verdict, error) {
-	if j.engine == nil || j.cwd != ev.CWD {
-		if err := j.open(ctx, ev.CWD); err != nil {
+	cwd := ev.CWD
+	if !filepath.IsAbs(cwd) {
+		cwd = "" // of another system, or nonsense: then no path is inside
+	}
+	if j.engine == nil || j.cwd != cwd {
+		if err := j.open(ctx, cwd); err != nil {
 			return nil, err
 		}
 	}
