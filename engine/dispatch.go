@@ -2,11 +2,13 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"weir/engine/facts"
 	"weir/engine/set"
 	"weir/engine/wire"
+	"weir/wasmhost"
 )
 
 // member is an extension in its place in the engine.
@@ -59,6 +61,9 @@ func (h *handler) wants(tool string) bool { return tool == "" || h.hook.Wants(to
 func (e *Engine) deliver(ctx context.Context, h *handler, ev *Event, rec Record, judge func(result any) (Outcome, string)) (any, error) {
 	rec.Extension, rec.Event, rec.Monitor = h.ext.Name(), ev.Kind, h.monitor
 	result, usage, err := handle(ctx, h.ext, ev)
+	if errors.Is(err, wasmhost.ErrQueued) {
+		return nil, nil // ev.later will be told
+	}
 	rec.Usage = usage
 	if err != nil {
 		rec.Outcome, rec.Reason, rec.Err, rec.Strict = OutcomeFault, err.Error(), err, h.strict
@@ -99,7 +104,19 @@ func (e *Engine) observe(ctx context.Context, ev *Event) {
 	defer func() { e.settle(ctx, ev.account, &wire.DecisionEvent{Event: ev.Kind}) }()
 	for i := range l.handlers[ev.Kind] {
 		h := &l.handlers[ev.Kind][i]
+		ev.later = e.heardLater(h, *ev)
 		_, _ = e.deliver(ctx, h, ev, Record{}, func(any) (Outcome, string) { return OutcomeNone, "" })
+	}
+}
+
+// heardLater records what came of an event that an extension caused by a host call of its own, and heard of when its call was over.
+func (e *Engine) heardLater(h *handler, ev Event) func(Usage, error) {
+	return func(usage Usage, err error) {
+		rec := Record{Extension: h.ext.Name(), Event: ev.Kind, Monitor: h.monitor, Usage: usage, Outcome: OutcomeNone}
+		if err != nil {
+			rec.Outcome, rec.Reason, rec.Err = OutcomeFault, err.Error(), err
+		}
+		e.report(rec, &ev, nil)
 	}
 }
 

@@ -38,6 +38,8 @@ type Event struct {
 	// Check refuses a result that the event's circumstances do not allow, such as arguments that do not fit the tool's
 	// schema. nil: nothing to check.
 	Check func(result any) error
+	// later, for an event that is only observed, is told what came of it when the extension hears of it after a call of its own.
+	later func(usage Usage, err error)
 }
 
 // Usage is what handling an event took.
