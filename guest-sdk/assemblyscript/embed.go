@@ -1,3 +1,4 @@
+// Package assemblyscript holds the AssemblyScript SDK, the folder weir, for tools that copy it into a project.
 package assemblyscript
 
 import (

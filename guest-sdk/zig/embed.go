@@ -1,0 +1,24 @@
+// Package zig holds the Zig SDK, the folder weir, for tools that copy it into a project.
+package zig
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed weir/*.zig
+var source embed.FS
+
+// Source returns the files of the SDK, by path (weir/weir.zig and so on).
+func Source() (map[string]string, error) {
+	files := map[string]string{}
+	err := fs.WalkDir(source, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := source.ReadFile(path)
+		files[path] = string(text)
+		return err
+	})
+	return files, err
+}
