@@ -101,21 +101,21 @@ impl Document {
         self.len = 0;
         self.nodes.clear();
         let text = &self.text[..n];
-        if let Err(e) = std::str::from_utf8(text) {
-            return Err(Error { at: e.valid_up_to(), problem: "not UTF-8" });
-        }
-        let mut p = Parser { text, at: 0, nodes: &mut self.nodes };
-        match p.document() {
-            Ok(()) => {
-                self.len = n;
-                Ok(())
-            }
-            Err(problem) => {
-                let at = p.at;
+        let mut p = Parser { text, nodes: &mut self.nodes, high: 0 };
+        let result = p.document();
+        let ascii = p.high & HIGH == 0;
+        if !ascii || result.is_err() {
+            // What the parser says of text that is not UTF-8 means nothing.
+            if let Err(e) = std::str::from_utf8(text) {
                 self.nodes.clear();
-                Err(Error { at, problem })
+                return Err(Error { at: e.valid_up_to(), problem: "not UTF-8" });
             }
         }
+        match result {
+            Ok(()) => self.len = n,
+            Err(_) => self.nodes.clear(),
+        }
+        result
     }
 }
 
@@ -125,203 +125,188 @@ impl fmt::Debug for Document {
     }
 }
 
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
+/// The place in the text is handed from step to step, rather than kept here, so that it stays in a register.
 struct Parser<'a> {
     text: &'a [u8],
-    at: usize,
     nodes: &'a mut Vec<Node>,
+    /// All bytes of strings, one over the other: tells whether they are ASCII.
+    high: u64,
 }
 
-type Step = Result<(), &'static str>;
+/// Where a step ends.
+type Step = Result<usize, Error>;
 
-const EARLY: &str = "the text ends early";
+#[cold]
+fn fail<T>(at: usize, problem: &'static str) -> Result<T, Error> {
+    Err(Error { at, problem })
+}
 
 impl<'a> Parser<'a> {
-    #[inline]
-    fn peek(&self) -> u8 {
-        // 0 is no byte of JSON outside of strings, and none that a string may hold.
-        if self.at < self.text.len() {
-            self.text[self.at]
-        } else {
-            0
+    /// A byte; 0, which is none of JSON, behind the end.
+    #[inline(always)]
+    fn byte(&self, at: usize) -> u8 {
+        match self.text.get(at) {
+            Some(&c) => c,
+            None => 0,
         }
     }
 
-    #[inline]
-    fn space(&mut self) {
-        while matches!(self.peek(), b' ' | b'\n' | b'\r' | b'\t') {
-            self.at += 1;
+    #[inline(always)]
+    fn space(&self, mut at: usize) -> usize {
+        while matches!(self.byte(at), b' ' | b'\n' | b'\r' | b'\t') {
+            at += 1;
         }
+        at
     }
 
-    #[inline]
-    fn open(&mut self, kind: Kind) -> usize {
-        self.nodes.push(Node { start: self.at as u32, end: 0, skip: 1, kind, plain: true });
-        self.nodes.len() - 1
+    /// What is wrong where something else was to stand.
+    #[cold]
+    fn unexpected<T>(&self, at: usize, problem: &'static str) -> Result<T, Error> {
+        fail(at, if at >= self.text.len() { "the text ends early" } else { problem })
+    }
+
+    #[inline(always)]
+    fn push(&mut self, start: usize, end: usize, kind: Kind, plain: bool) {
+        self.nodes.push(Node { start: start as u32, end: end as u32, skip: 1, kind, plain });
     }
 
     /// A document, without recursion: `path` are the nodes of the arrays and objects that are open.
-    fn document(&mut self) -> Step {
+    fn document(&mut self) -> Result<(), Error> {
         if self.text.len() >= u32::MAX as usize {
-            return Err("the text is too long");
+            return fail(0, "the text is too long");
         }
         let mut path = [0u32; MAX_DEPTH];
         let mut depth = 0;
+        let mut object = false; // what is open is one
+        let mut at = 0;
         'value: loop {
-            self.space();
-            let c = self.peek();
-            if c == b'{' || c == b'[' {
-                if depth == MAX_DEPTH {
-                    return Err("nested too deeply");
-                }
-                let kind = if c == b'{' { Kind::Object } else { Kind::Array };
-                path[depth] = self.open(kind) as u32;
-                depth += 1;
-                self.at += 1;
-                self.space();
-                let end = if kind == Kind::Object { b'}' } else { b']' };
-                if self.peek() != end {
-                    if kind == Kind::Object {
-                        self.key()?;
+            at = self.space(at);
+            let c = self.byte(at);
+            match c {
+                b'"' => at = self.string(at)?,
+                b'{' | b'[' => {
+                    if depth == MAX_DEPTH {
+                        return fail(at, "nested too deeply");
                     }
-                    continue 'value;
-                }
-            } else {
-                self.scalar(c)?;
-                self.space();
-            }
-            // After a value, or before the end of an empty array or object.
-            loop {
-                if depth == 0 {
-                    return if self.at == self.text.len() { Ok(()) } else { Err("text behind the value") };
-                }
-                let open = path[depth - 1] as usize;
-                let object = self.nodes[open].kind == Kind::Object;
-                match self.peek() {
-                    b',' => {
-                        self.at += 1;
+                    object = c == b'{';
+                    path[depth] = self.nodes.len() as u32;
+                    depth += 1;
+                    self.push(at, 0, if object { Kind::Object } else { Kind::Array }, true);
+                    at = self.space(at + 1);
+                    if self.byte(at) != if object { b'}' } else { b']' } {
                         if object {
-                            self.space();
-                            self.key()?;
+                            at = self.key(at)?;
                         }
                         continue 'value;
                     }
-                    b'}' if object => {}
-                    b']' if !object => {}
-                    0 if self.at >= self.text.len() => return Err(EARLY),
-                    _ => return Err("neither a comma nor the end of the array or object"),
                 }
-                self.at += 1;
+                b'-' | b'0'..=b'9' => at = self.number(at)?,
+                b't' => at = self.word(at, b"true", Kind::Bool)?,
+                b'f' => at = self.word(at, b"false", Kind::Bool)?,
+                b'n' => at = self.word(at, b"null", Kind::Null)?,
+                _ => return self.unexpected(at, "not the start of a value"),
+            }
+            // After a value, or at the end of an empty array or object.
+            loop {
+                at = self.space(at);
+                if depth == 0 {
+                    return if at == self.text.len() { Ok(()) } else { fail(at, "text behind the value") };
+                }
+                let c = self.byte(at);
+                at += 1;
+                if c == b',' {
+                    if object {
+                        at = self.space(at);
+                        at = self.key(at)?;
+                    }
+                    continue 'value;
+                }
+                if c != if object { b'}' } else { b']' } {
+                    return self.unexpected(at - 1, "neither a comma nor the end of the array or object");
+                }
                 depth -= 1;
+                let open = path[depth] as usize;
                 let skip = (self.nodes.len() - open) as u32;
                 let n = &mut self.nodes[open];
-                n.end = self.at as u32;
+                n.end = at as u32;
                 n.skip = skip;
-                self.space();
+                object = depth > 0 && self.nodes[path[depth - 1] as usize].kind == Kind::Object;
             }
         }
     }
 
     /// A key and its colon.
-    fn key(&mut self) -> Step {
-        if self.peek() != b'"' {
-            return Err(if self.at < self.text.len() { "a key is missing" } else { EARLY });
+    #[inline(always)]
+    fn key(&mut self, at: usize) -> Step {
+        if self.byte(at) != b'"' {
+            return self.unexpected(at, "a key is missing");
         }
-        self.string()?;
-        self.space();
-        if self.peek() != b':' {
-            return Err(if self.at < self.text.len() { "a colon is missing" } else { EARLY });
+        let at = self.string(at)?;
+        let at = self.space(at);
+        if self.byte(at) != b':' {
+            return self.unexpected(at, "a colon is missing");
         }
-        self.at += 1;
-        Ok(())
+        Ok(at + 1)
     }
 
-    #[inline]
-    fn scalar(&mut self, c: u8) -> Step {
-        match c {
-            b'"' => self.string(),
-            b't' => self.word(b"true", Kind::Bool),
-            b'f' => self.word(b"false", Kind::Bool),
-            b'n' => self.word(b"null", Kind::Null),
-            b'-' | b'0'..=b'9' => self.number(),
-            _ if self.at >= self.text.len() => Err(EARLY),
-            _ => Err("not the start of a value"),
+    fn word(&mut self, at: usize, word: &[u8], kind: Kind) -> Step {
+        if !self.text[at..].starts_with(word) {
+            return fail(at, "not the start of a value");
         }
+        self.push(at, at + word.len(), kind, true);
+        Ok(at + word.len())
     }
 
-    fn word(&mut self, word: &[u8], kind: Kind) -> Step {
-        if !self.text[self.at..].starts_with(word) {
-            return Err("not the start of a value");
+    fn digits(&self, mut at: usize) -> Step {
+        if !self.byte(at).is_ascii_digit() {
+            return self.unexpected(at, "a digit is missing");
         }
-        let n = self.open(kind);
-        self.at += word.len();
-        self.nodes[n].end = self.at as u32;
-        Ok(())
+        while self.byte(at).is_ascii_digit() {
+            at += 1;
+        }
+        Ok(at)
     }
 
-    fn digits(&mut self) -> Step {
-        if !self.peek().is_ascii_digit() {
-            return Err("a digit is missing");
+    fn number(&mut self, start: usize) -> Step {
+        let mut at = start;
+        if self.byte(at) == b'-' {
+            at += 1;
         }
-        while self.peek().is_ascii_digit() {
-            self.at += 1;
+        at = if self.byte(at) == b'0' { at + 1 } else { self.digits(at)? };
+        if self.byte(at) == b'.' {
+            at = self.digits(at + 1)?;
         }
-        Ok(())
-    }
-
-    fn number(&mut self) -> Step {
-        let n = self.open(Kind::Number);
-        if self.peek() == b'-' {
-            self.at += 1;
-        }
-        if self.peek() == b'0' {
-            self.at += 1;
-        } else {
-            self.digits()?;
-        }
-        if self.peek() == b'.' {
-            self.at += 1;
-            self.digits()?;
-        }
-        if matches!(self.peek(), b'e' | b'E') {
-            self.at += 1;
-            if matches!(self.peek(), b'+' | b'-') {
-                self.at += 1;
+        if matches!(self.byte(at), b'e' | b'E') {
+            at += 1;
+            if matches!(self.byte(at), b'+' | b'-') {
+                at += 1;
             }
-            self.digits()?;
+            at = self.digits(at)?;
         }
-        self.nodes[n].end = self.at as u32;
-        Ok(())
+        self.push(start, at, Kind::Number, true);
+        Ok(at)
     }
 
-    fn string(&mut self) -> Step {
-        let n = self.open(Kind::String);
-        self.at += 1;
+    #[inline(always)]
+    fn string(&mut self, start: usize) -> Step {
         let mut plain = true;
-        loop {
-            self.plain_run();
-            match self.peek() {
-                b'"' => break,
-                b'\\' => {
-                    plain = false;
-                    self.escape()?;
-                }
-                _ if self.at >= self.text.len() => return Err("a string does not end"),
-                _ => return Err("a control character in a string"),
-            }
+        let mut at = self.plain_run(start + 1);
+        while self.byte(at) != b'"' {
+            plain = false;
+            at = self.escape(at)?;
+            at = self.plain_run(at);
         }
-        self.at += 1;
-        let node = &mut self.nodes[n];
-        node.end = self.at as u32;
-        node.plain = plain;
-        Ok(())
+        self.push(start, at + 1, Kind::String, plain);
+        Ok(at + 1)
     }
 
     /// Skips what needs no attention inside a string, eight bytes at a time.
-    #[inline]
-    fn plain_run(&mut self) {
-        const ONES: u64 = 0x0101_0101_0101_0101;
-        const HIGH: u64 = 0x8080_8080_8080_8080;
-        while let Some(word) = self.text.get(self.at..self.at + 8) {
+    #[inline(always)]
+    fn plain_run(&mut self, mut at: usize) -> usize {
+        while let Some(word) = self.text.get(at..at + 8) {
             let mut eight = [0; 8];
             eight.copy_from_slice(word);
             let x = u64::from_le_bytes(eight);
@@ -330,40 +315,45 @@ impl<'a> Parser<'a> {
             // Below 0x20, a quote or a backslash. A byte above 0x7f is never marked, and a borrow marks only bytes above a true
             // mark: the lowest one is exact.
             let marked = (x.wrapping_sub(ONES * 0x20) | quote.wrapping_sub(ONES) | slash.wrapping_sub(ONES)) & !x & HIGH;
+            self.high |= x;
             if marked != 0 {
-                self.at += (marked.trailing_zeros() / 8) as usize;
-                return;
+                return at + (marked.trailing_zeros() / 8) as usize;
             }
-            self.at += 8;
+            at += 8;
         }
-        while self.at < self.text.len() && !matches!(self.text[self.at], b'"' | b'\\' | 0..=0x1f) {
-            self.at += 1;
+        while let Some(&c) = self.text.get(at) {
+            if matches!(c, b'"' | b'\\' | 0..=0x1f) {
+                break;
+            }
+            self.high |= u64::from(c);
+            at += 1;
         }
+        at
     }
 
-    fn escape(&mut self) -> Step {
-        self.at += 1;
-        match self.peek() {
-            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => self.at += 1,
-            b'u' => match self.four(self.at + 1)? {
-                0xd800..=0xdbff => {
-                    let second = self.at + 5;
-                    if self.text.get(second..second + 2) != Some(b"\\u") || !(0xdc00..=0xdfff).contains(&self.four(second + 2)?) {
-                        return Err("half a surrogate pair");
-                    }
-                    self.at += 11;
-                }
-                0xdc00..=0xdfff => return Err("half a surrogate pair"),
-                _ => self.at += 5,
+    /// What ends a plain run and is no quote.
+    fn escape(&self, at: usize) -> Step {
+        match self.byte(at) {
+            b'\\' => {}
+            _ if at >= self.text.len() => return fail(at, "a string does not end"),
+            _ => return fail(at, "a control character in a string"),
+        }
+        match self.byte(at + 1) {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(at + 2),
+            b'u' => match self.four(at + 2)? {
+                0xd800..=0xdbff if self.text.get(at + 6..at + 8) == Some(b"\\u") && (0xdc00..=0xdfff).contains(&self.four(at + 8)?) => Ok(at + 12),
+                0xd800..=0xdfff => fail(at, "half a surrogate pair"),
+                _ => Ok(at + 6),
             },
-            _ if self.at >= self.text.len() => return Err("a string does not end"),
-            _ => return Err("an unknown escape in a string"),
+            _ => self.unexpected(at + 1, "an unknown escape in a string"),
         }
-        Ok(())
     }
 
-    fn four(&self, at: usize) -> Result<u32, &'static str> {
-        self.text.get(at..at + 4).and_then(hex4).ok_or("not four hexadecimal digits")
+    fn four(&self, at: usize) -> Result<u32, Error> {
+        match self.text.get(at..at + 4).and_then(hex4) {
+            Some(unit) => Ok(unit),
+            None => fail(at, "not four hexadecimal digits"),
+        }
     }
 }
 
