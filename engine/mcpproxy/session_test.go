@@ -48,15 +48,11 @@ func newServer(ran *atomic.Int32, cancelled chan<- struct{}) *mcp.Server {
 		return nil, nil, ctx.Err()
 	})
 	mcp.AddTool(s, &mcp.Tool{Name: "ask"}, func(ctx context.Context, req *mcp.CallToolRequest, _ any) (*mcp.CallToolResult, any, error) {
-		roots, err := req.Session.ListRoots(ctx, nil)
-		if err != nil {
-			return nil, nil, err
-		}
 		said, err := req.Session.Elicit(ctx, &mcp.ElicitParams{Message: "name?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`)})
 		if err != nil {
 			return nil, nil, err
 		}
-		text := fmt.Sprintf("%s %s %v", roots.Roots[0].URI, said.Action, said.Content["name"])
+		text := fmt.Sprintf("%s %v", said.Action, said.Content["name"])
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil, nil
 	})
 	s.AddResource(&mcp.Resource{Name: "r", URI: "file:///r"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
@@ -131,10 +127,9 @@ func TestSessionBothWays(t *testing.T) {
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada"}}, nil
 		},
 	})
-	client.AddRoots(&mcp.Root{URI: "file:///root"})
 	session := connect(t, &fake{}, server, client, "2025-06-18")
 	got, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask"})
-	if err != nil || text(got) != "file:///root accept Ada" {
+	if err != nil || text(got) != "accept Ada" {
 		t.Errorf("ask: %+v, %v", got, err)
 	}
 	server.RemoveTools("slow")

@@ -130,7 +130,7 @@ func older(a, b string) bool {
 	return false
 }
 
-// place looks at one file. It returns whether weir is installed there.
+// place looks at one file. It returns whether weir is installed there; a file that cannot be read counts, as it was told.
 func (c *checker) place(ctx context.Context, p *Place) bool {
 	reinstall := "weir install " + p.Agent.Name
 	if p.Scope == Project {
@@ -139,7 +139,7 @@ func (c *checker) place(ctx context.Context, p *Place) bool {
 	file, err := p.read()
 	if err != nil {
 		c.bad(err.Error(), "mend the file")
-		return false
+		return true
 	}
 	if file.Create {
 		return false
@@ -147,7 +147,7 @@ func (c *checker) place(ctx context.Context, p *Place) bool {
 	tree, err := p.parse(file.Before)
 	if err != nil {
 		c.bad(err.Error(), "mend the file; until then nobody can say whether the agent runs weir")
-		return false
+		return true
 	}
 	found := p.entries(tree)
 	if len(found) == 0 {
