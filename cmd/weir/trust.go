@@ -62,6 +62,11 @@ func byAgent() error {
 }
 
 func trustProject(ctx context.Context, s streams, dir string, yes bool) (err error) {
+	if yes || terminal(s.in) {
+		if err := byAgent(); err != nil {
+			return err
+		}
+	}
 	t := projectTrial{streams: s, cwd: dir}
 	if err := t.look(); err != nil {
 		return err
@@ -85,9 +90,6 @@ func trustProject(ctx context.Context, s streams, dir string, yes bool) (err err
 	if !yes && (!terminal(s.in) || !terminal(s.out)) {
 		fmt.Fprintln(s.out, "\n`weir trust --yes` trusts it")
 		return nil
-	}
-	if err := byAgent(); err != nil {
-		return err
 	}
 	if !yes {
 		p := &prompter{lines: s.lines, out: s.out, style: newStyle(s.out), interrupts: s.interrupts}
