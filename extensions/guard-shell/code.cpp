@@ -97,7 +97,9 @@ void judgeCode(Shell &sh, Command &c, Str code) {
     else if (!known && walk) w.find(Family::Destructive, Level::Doubt, "deletes many files");
   }
   // Reading, sending, writing.
-  bool net = mentions(code, "requests. urllib urlopen http.client fetch( http.request https. net.connect socket XMLHttpRequest axios Net::HTTP LWP:: IO::Socket fsockopen TCPSocket");
+  bool net = mentions(code, "requests. urllib urlopen http.client fetch( http.request https. net.connect socket XMLHttpRequest axios Net::HTTP LWP:: IO::Socket fsockopen TCPSocket require('https') require(\"https\") require('http') require(\"http\") "
+                            "node:https node:http open-uri URI.open file_get_contents('http file_get_contents(\"http /inet/ reqwest");
+  for (Str t : texts) net |= starts(t, "curl ") || starts(t, "wget ");
   bool environ = mentions(code, "dict(os.environ) os.environ) JSON.stringify(process.env) process.env) print(os.environ %ENV ENV.to_h ENV.each getenv() $_ENV)") &&
                  !mentions(code, "os.environ[ os.environ.get(");
   bool secret = false;
@@ -113,10 +115,13 @@ void judgeCode(Shell &sh, Command &c, Str code) {
   if (net && (secret || environ)) w.find(Family::Exfiltration, Level::Sure, "sends secrets away");
   else if (secret) w.find(Family::Secrets, Level::Sure, "reads a file that holds secrets");
   else if (environ) w.find(Family::Secrets, Level::Sure, "reads the whole environment");
-  if (net && mentions(code, "exec( eval( exec(__import__ compile( Function( instance_eval system( vm.run")) w.find(Family::RemoteCode, Level::Sure, "runs what came from the network");
+  bool evals = weir_find(code, WEIR_S("eval "), 0) != static_cast<size_t>(-1) || mentions(code, "eval(");
+  if (net && evals && anyOf(c.name, "ruby perl php lua node nodejs bun deno")) w.find(Family::RemoteCode, Level::Sure, "runs what came from the network");
+  if (net && mentions(code, "exec( eval( exec(__import__ compile( Function( instance_eval system( vm.run load(io.popen loadstring(")) w.find(Family::RemoteCode, Level::Sure, "runs what came from the network");
   if (mentions(code, "exec( eval( Function( system(") && mentions(code, "b64decode base64_decode fromhex decompress atob( 'base64' \"base64\" unpack( decode64 rot13 [::-1]"))
     w.find(Family::RemoteCode, Level::Sure, "runs decoded text");
-  if (mentions(code, "socket TCPSocket fsockopen IO::Socket net.connect net.Socket") && mentions(code, "dup2 /bin/sh /bin/bash pty.spawn spawn( exec( popen subprocess cmd.exe"))
+  if (awk && mentions(code, "/inet/")) w.find(Family::RemoteCode, Level::Doubt, "a raw network connection");
+  if (mentions(code, "socket TCPSocket fsockopen IO::Socket net.connect net.Socket require('net') require(\"net\") createConnection") && mentions(code, "dup2 /bin/sh /bin/bash pty.spawn spawn( exec( popen subprocess cmd.exe"))
     w.find(Family::RemoteCode, Level::Sure, "connects a shell to the network");
   if (mentions(code, "fork") && mentions(code, "while for(;;) loop forever while(1) while(true)")) w.find(Family::Resource, Level::Sure, "starts processes without end");
   bool writes = mentions(code, "writeFile appendFile write_text write( .write 'w') \"w\") 'a') \"a\") File.write file_put_contents copyfile rename move( 'w' 'wb' createWriteStream truncate");

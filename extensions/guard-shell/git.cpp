@@ -154,6 +154,10 @@ void judgeGit(Shell &outer, Command &c) {
     if (opt(0, "amend")) w.find(Family::Outward, Level::Doubt, "rewrites the last commit");
   } else if (anyOf(sub, "cherry-pick am merge revert")) {
     if (opt(0, "abort")) return;
+  } else if (eq(sub, "update-index")) {
+    if (opt(0, "force-remove") || opt(0, "remove")) doubt("takes files out of the index");
+  } else if (eq(sub, "symbolic-ref")) {
+    if (ops.n > 1 || opt('d', "delete")) doubt("points HEAD elsewhere");
   } else if (anyOf(sub, "add stage")) {
     for (Str o : ops)
       if (isSecretPath(sh, o)) w.find(Family::Secrets, opt('f', "force") ? Level::Sure : Level::Doubt, "puts secrets into the repository");
@@ -204,7 +208,8 @@ void judgeGit(Shell &outer, Command &c) {
       Str a = x.argv[k];
       size_t colon = indexOf(a, WEIR_S(":"));
       if (eq(sub, "show") && colon != static_cast<size_t>(-1)) a = ::sub(a, colon + 1, a.n);
-      else if (!(eq(sub, "diff") && opt(0, "no-index")) && !eq(sub, "blame")) continue;
+      else if (eq(sub, "log") && !(opt('p', "patch") || opt('S', nullptr) || opt('G', nullptr))) continue;
+      else if (!anyOf(sub, "diff blame log")) continue;
       judgeRead(sh, a);
     }
   } else if (eq(sub, "clone")) {

@@ -45,6 +45,7 @@ struct World {
   Vec<Str> keep; // names that may be deleted recursively, from the settings
   uint32_t steps = 0;
   uint32_t sources = 0; // source files deleted one by one
+  bool sourced = false; // a file of secrets was read into the environment
   bool tired = false; // the step budget is used up: not understood
   void find(Family f, Level l, const Str &what);
   void find(Family f, Level l, const char *what);

@@ -218,6 +218,45 @@ Str tr(const Command &c) {
   return out.str();
 }
 
+// cut of known text: one range of characters or one field of each line; anything else is text that is rewritten.
+Str cut(const Command &c) {
+  Str spec{}, delimiter = WEIR_S("\t");
+  bool fields = false;
+  for (uint32_t i = 1; i < c.argv.n; i++) {
+    Str a = c.argv[i];
+    if (a.n < 2 || a.p[0] != '-') return taint(WEIR_S(""), kDecoded);
+    Str v = a.n > 2 ? ::sub(a, 2, a.n) : c.arg(++i);
+    if (a.p[1] == 'c' || a.p[1] == 'b') spec = v;
+    else if (a.p[1] == 'f') spec = v, fields = true;
+    else if (a.p[1] == 'd') delimiter = v;
+    else return taint(WEIR_S(""), kDecoded);
+  }
+  size_t i = 0, from = 0, to = 0;
+  while (i < spec.n && isDigit(spec.p[i])) from = from * 10 + static_cast<size_t>(spec.p[i++] - '0');
+  bool range = i < spec.n && spec.p[i] == '-';
+  if (range) i++;
+  while (i < spec.n && isDigit(spec.p[i])) to = to * 10 + static_cast<size_t>(spec.p[i++] - '0');
+  if (i < spec.n || !spec.n || delimiter.n != 1) return taint(WEIR_S(""), kDecoded);
+  if (!from) from = 1;
+  if (!range) to = from;
+  else if (!to) to = static_cast<size_t>(-1);
+  Text t;
+  size_t at = 1;
+  for (size_t k = 0; k < c.in.n; k++) {
+    char ch = c.in.p[k];
+    if (ch == '\n') {
+      t.add(ch);
+      at = 1;
+      continue;
+    }
+    bool separator = fields && ch == delimiter.p[0];
+    if (separator) at++;
+    if (at >= from && at <= to && !(separator && at == from)) t.add(ch);
+    if (!fields) at++;
+  }
+  return t.str();
+}
+
 Str reverseLines(Str s) {
   Text t;
   for (size_t b = 0; b < s.n;) {
@@ -265,6 +304,7 @@ Str Shell::output(Command &c) {
   if (eq(n, "printf")) return printfOut(c);
   if (anyOf(n, "cat tac head tail sort uniq nl less more bat fold fmt column expand paste tee sponge pv strings cut")) {
     if (anyOf(n, "tee sponge")) return c.in;
+    if (eq(n, "cut") && c.piped && !anyMark(c.in)) return cut(c);
     return contents("-n -c -d -f -k -t -S -b -w -s", 0);
   }
   if (anyOf(n, "grep egrep fgrep rg ag sed awk gawk mawk jq yq perl-filter")) {

@@ -156,6 +156,8 @@ const Line kLines[] = {
     {Family::Secrets, Sure, "git ^credential|credential-store|credential-cache|credential-osxkeychain fill|get|*", "reads credentials"},
     {Family::Secrets, Sure, "ssh-keygen -y", "reads a private key"},
     {Family::Secrets, Sure, "ssh-add -L", "lists keys"},
+    {Family::Secrets, Sure, "keyctl ^print|read|pipe|show", "reads the keyring"},
+    {Family::Secrets, Sure, "curl|wget|http|https|xh|nc *169.254.169.254*|*metadata.google.internal*|*100.100.100.200*|*fd00:ec2::254*|*metadata.azure.com*", "asks the cloud for the machine's credentials"},
     {Family::Secrets, Sure, "gnome-keyring-daemon|kwallet-query|mimipenguin|lazagne *", "reads the keyring"},
 };
 
@@ -367,6 +369,12 @@ void writes(Shell &sh, Command &c) {
       if (move && out && (secret || (at.place == Place::InHome && anyGlob(at.path, "*/.ssh *.gnupg */.aws */.kube */.docker"))))
         sh.w->find(Family::Secrets, Level::Sure, "moves secrets away");
       if (secret && !move && !remote) sh.w->find(Family::Secrets, Level::Sure, "copies or links a file that holds secrets");
+      size_t colon = indexOf(ops[i], WEIR_S(":"));
+      if (anyOf(n, "rsync scp") && colon != static_cast<size_t>(-1) && colon > 1 && to.n) { // what comes from another machine
+        Text t;
+        sh.w->written.push(Written{sh.resolve(t.add(to).add('/').add(baseName(::sub(ops[i], colon + 1, ops[i].n))).str()), WEIR_S("\x06")});
+        sh.w->written.push(Written{sh.resolve(to), WEIR_S("\x06")});
+      }
       if (secret && remote) sh.w->find(Family::Exfiltration, Level::Sure, "sends secrets to another machine");
       if (move) {
         bool away = locate(sh, to).place == Place::Null;
@@ -516,7 +524,7 @@ void network(Shell &sh, Command &c) {
         if (upload) {
           fileSent = true;
           if (anyOf(file, "- .") && (hasMark(c.in, kSecret) || hasMark(c.in, kEnviron))) secretArg = true;
-        } else if (at != static_cast<size_t>(-1) && (at == 0 || form || file.p[at - 1] == '=')) {
+        } else if (at != static_cast<size_t>(-1) && (at == 0 || form || file.p[at - 1] == '=' || eq(a, "--data-urlencode"))) {
           file = ::sub(file, at + 1, file.n);
           fileSent = true;
         } else if (form && lt != static_cast<size_t>(-1)) {
@@ -644,6 +652,8 @@ void databases(Shell &sh, Command &c) {
     sql(sh, t);
   };
   if (anyArg(c, ":memory: test test_* *_test test.db *_test.db test*.sqlite* *?dbname=test*")) return; // a database for tests
+  for (Str a : c.argv)
+    if (containsFold(a, "pg_shadow") || containsFold(a, "pg_authid") || containsFold(a, "mysql.user")) sh.w->find(Family::Secrets, Level::Sure, "reads the passwords of a database");
   for (uint32_t i = 1; i < c.argv.n; i++) {
     Str a = c.argv[i];
     if (starts(a, "-c") && a.n > 2 && !starts(a, "--")) a = ::sub(a, 2, a.n);
@@ -662,10 +672,14 @@ void containers(Shell &sh, Command &c) {
     i++;
     while (i < c.argv.n && c.argv[i].n && c.argv[i].p[0] == '-') i += anyOf(c.argv[i], "-f -p --file --project-name --profile --env-file") ? 2 : 1;
   }
+  if (i < c.argv.n && eq(c.argv[i], "cp"))
+    for (uint32_t k = i + 1; k < c.argv.n; k++)
+      if (isSecretPath(sh, c.argv[k])) sh.w->find(Family::Secrets, Level::Sure, "copies or links a file that holds secrets");
   if (i >= c.argv.n || !anyOf(c.argv[i], "run exec create")) return;
   bool run = !eq(c.argv[i], "exec");
   bool open = false;
   Vec<Mount> mounts;
+  bool secretEnv = false;
   for (i++; i < c.argv.n && c.argv[i].n > 1 && c.argv[i].p[0] == '-'; i++) {
     Str a = c.argv[i];
     bool mount = anyOf(a, "-v --volume --mount") || starts(a, "-v") || starts(a, "--volume=") || starts(a, "--mount=");
@@ -695,6 +709,8 @@ void containers(Shell &sh, Command &c) {
         }
       }
     }
+    if (eq(a, "--env-file")) secretEnv |= isSecretPath(sh, c.arg(i + 1));
+    else if (starts(a, "--env-file=")) secretEnv |= isSecretPath(sh, ::sub(a, 11, a.n));
     bool takes = anyOf(a, "-e --env -v --volume --mount -p --publish -w --workdir -u --user --name --network --net --entrypoint -l --label --env-file --cpus -m --memory -h "
                           "--hostname --platform --add-host --device --restart --gpus --pid --ipc --cap-add --cap-drop --security-opt --ulimit --shm-size --tmpfs");
     if (takes) i++;
@@ -710,6 +726,7 @@ void containers(Shell &sh, Command &c) {
   x.in = c.in;
   x.piped = c.piped;
   if (!x.argv.n) return;
+  if (secretEnv && anyOf(x.argv[0], "env printenv set export")) sh.w->find(Family::Secrets, Level::Sure, "prints secrets that were read into the environment");
   if (run && !open) { // a fresh container that goes away: only what leaves it counts
     World quiet = *sh.w;
     quiet.findings = {};
@@ -829,6 +846,22 @@ void judge(Shell &sh, Command &c) {
   Str n = c.name;
   World &w = *sh.w;
   if (c.argv.n == 2 && anyOf(c.argv[1], "--help --version -V")) return;
+  // Places that show a file to everybody who has its address.
+  if (anyOf(n, "gist pastebinit wgetpaste ix transfer transfer.sh 0x0 croc wormhole ffsend haste hastebin"))
+    for (uint32_t i = 1; i < c.argv.n; i++) {
+      bool secret = isSecretPath(sh, c.argv[i]);
+      if (secret || (c.argv[i].n && c.argv[i].p[0] != '-')) w.find(Family::Exfiltration, secret ? Level::Sure : Level::Doubt, secret ? "sends secrets away" : "uploads a file");
+    }
+  if (anyOf(n, "sftp ftp lftp tnftp ncftp") && c.piped) {
+    size_t put = indexOf(c.in, WEIR_S("put "));
+    if (put != static_cast<size_t>(-1)) {
+      size_t e = put + 4;
+      while (e < c.in.n && !isSpace(c.in.p[e])) e++;
+      bool secret = isSecretPath(sh, ::sub(c.in, put + 4, e));
+      w.find(Family::Exfiltration, secret ? Level::Sure : Level::Doubt, secret ? "sends secrets away" : "uploads a file");
+    }
+  }
+  if (anyOf(n, "deno bun") && anyArg(c, "http://* https://* jsr:* *.tgz") && anyArg(c, "run x eval install")) w.find(Family::RemoteCode, Level::Doubt, "runs code from an address");
   // An unknown name that is a path to something this very text fetched or wrote.
   Str path = has(c.argv[0], '/') ? sh.resolve(c.argv[0]) : Str{nullptr, 0};
   for (uint32_t k = w.written.n; k > 0 && path.n; k--)
@@ -896,6 +929,8 @@ void judge(Shell &sh, Command &c) {
         i++;
       }
     }
+    if (anyOf(n, "perl ruby")) // perl -pe '' file prints the file
+      for (uint32_t i = 2; i < c.argv.n; i++) judgeRead(sh, c.argv[i]);
     bool file = false;
     for (uint32_t i = 1; i < c.argv.n; i++) file |= c.argv[i].n && c.argv[i].p[0] != '-';
     if (c.piped && !file) {
@@ -910,6 +945,9 @@ void judge(Shell &sh, Command &c) {
     }
     return;
   }
+  if (anyOf(n, "vim vi nvim ex ed view"))
+    for (uint32_t i = 1; i < c.argv.n; i++)
+      if (c.argv[i].n && c.argv[i].p[0] != '-' && c.argv[i].p[0] != '+') judgeRead(sh, c.argv[i]);
   if (anyOf(n, "emacs vim vi nvim ex ed gdb expect tclsh")) {
     for (uint32_t i = 1; i < c.argv.n; i++) {
       if (anyOf(c.argv[i - 1], "--eval -e -c --cmd -ex -batch --command") || starts(c.argv[i], "--eval=")) {
@@ -942,6 +980,7 @@ void judge(Shell &sh, Command &c) {
     for (uint32_t i = 1; i < c.argv.n; i++)
       if (hasMark(c.argv[i], kSecret)) w.find(Family::Secrets, Level::Doubt, "prints a secret");
   }
+  if (eq(n, "printenv") && c.argv.n == 1 && w.sourced) w.find(Family::Secrets, Level::Sure, "prints secrets that were read into the environment");
   if (eq(n, "printenv") && c.argv.n > 1)
     for (uint32_t i = 1; i < c.argv.n; i++)
       if (hasMark(sh.value(c.argv[i]), kSecret)) w.find(Family::Secrets, Level::Sure, "prints a secret");

@@ -143,6 +143,20 @@ void shell(Shell &sh, Command &c, uint32_t at, Str *out) {
   if (c.in.n) *out = sub.runText(asSource(c.in), WEIR_S(""), false);
 }
 
+// placed is a word with the placeholder replaced by what is found. In a shell's program it becomes a variable, since what is found may
+// hold marks, which have no meaning in source.
+Str placed(Shell &sh, Str word, Str placeholder, Str found, bool program) {
+  size_t at = indexOf(word, placeholder);
+  if (at == static_cast<size_t>(-1)) return word;
+  Text t;
+  t.add(::sub(word, 0, at));
+  if (program) {
+    sh.set(WEIR_S("__found"), found);
+    t.add("${__found}");
+  } else t.add(found);
+  return t.add(::sub(word, at + placeholder.n, word.n)).str();
+}
+
 // find: the operands before the first test are its roots; -exec runs for what it finds.
 void find(Shell &sh, Command &c, Str *out) {
   Vec<Str> roots;
@@ -204,14 +218,7 @@ void find(Shell &sh, Command &c, Str *out) {
           [](Shell &s, Command &cc, uint32_t f, uint32_t t, Str path) {
             Command x;
             for (uint32_t k = f; k < t; k++) {
-              size_t at = indexOf(cc.argv[k], WEIR_S("{}"));
-              if (at == static_cast<size_t>(-1)) {
-                x.argv.push(cc.argv[k]);
-                continue;
-              }
-              Text w;
-              w.add(::sub(cc.argv[k], 0, at)).add(path).add(::sub(cc.argv[k], at + 2, cc.argv[k].n));
-              x.argv.push(w.str());
+              x.argv.push(placed(s, cc.argv[k], WEIR_S("{}"), path, isShell(baseName(cc.argv[f])) && has(cc.argv[k], ' ')));
             }
             if (x.argv.n) s.runCommand(x);
           },
@@ -296,15 +303,8 @@ bool fed(Shell &sh, Command &c, Str *out) {
       Command y;
       bool any = false;
       for (Str a : x.argv) {
-        size_t at = indexOf(a, replace);
-        if (at == static_cast<size_t>(-1)) {
-          y.argv.push(a);
-          continue;
-        }
-        any = true;
-        Text t;
-        t.add(::sub(a, 0, at)).add(e).add(::sub(a, at + replace.n, a.n));
-        y.argv.push(t.str());
+        any |= indexOf(a, replace) != static_cast<size_t>(-1);
+        y.argv.push(placed(sh, a, replace, e, isShell(baseName(x.argv[0])) && has(a, ' ')));
       }
       if (!any) break;
       replaced = true;
@@ -346,7 +346,10 @@ bool Shell::builtin(Command &c, Str *out) {
         for (uint32_t k = i; k < c.argv.n; k++) args.push(c.argv[k]);
         break;
       }
-    if (c.argv.n == 1) *out = WEIR_S("\x10");
+    if (c.argv.n == 1) {
+      if (w->sourced) w->find(Family::Secrets, Level::Sure, "prints secrets that were read into the environment");
+      *out = WEIR_S("\x10");
+    }
     return true;
   }
   if (eq(n, "shift")) {
@@ -386,7 +389,10 @@ bool Shell::builtin(Command &c, Str *out) {
       set(::sub(a, 0, k), ::sub(a, k + 1, a.n));
       judgeAssignment(*this, a);
     }
-    if (c.argv.n == 1 || (c.argv.n == 2 && anyOf(c.argv[1], "-p -x -xp -px"))) *out = WEIR_S("\x10");
+    if (c.argv.n == 1 || (c.argv.n == 2 && anyOf(c.argv[1], "-p -x -xp -px"))) {
+      if (w->sourced) w->find(Family::Secrets, Level::Sure, "prints secrets that were read into the environment");
+      *out = WEIR_S("\x10");
+    }
     return true;
   }
   if (eq(n, "unset")) {
@@ -431,6 +437,7 @@ bool Shell::builtin(Command &c, Str *out) {
   }
   if (anyOf(n, "source .")) {
     Str f = c.arg(1);
+    w->sourced |= isSecretPath(*this, f);
     Str path = resolve(f);
     for (uint32_t k = w->written.n; k > 0; k--)
       if (weir_same(w->written[k - 1].path, path)) {
@@ -503,7 +510,10 @@ bool Shell::wrapper(Command &c, Str *out) {
     }
     rest(c, i, &x);
     if (x.argv.n) *out = sub.runCommand(x);
-    else *out = WEIR_S("\x10");
+    else {
+      if (w->sourced) w->find(Family::Secrets, Level::Sure, "prints secrets that were read into the environment");
+      *out = WEIR_S("\x10");
+    }
     return true;
   }
   if (eq(n, "find")) return find(*this, c, out), true;
@@ -576,6 +586,7 @@ bool Shell::wrapper(Command &c, Str *out) {
     if (eq(n, "direnv")) i++;
     Command x;
     rest(c, i, &x);
+    if (x.argv.n && anyGlob(x.argv[0], "http://* https://* git+* github:* gitlab:* gist:*")) w->find(Family::RemoteCode, Level::Doubt, "runs a package from an address");
     if (x.argv.n == 1 && has(x.argv[0], ' ')) *out = runText(asSource(x.argv[0]), c.in, c.piped);
     else if (x.argv.n) *out = runCommand(x);
     return true;
