@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"weir/guest-sdk/assemblyscript"
 	c "weir/guest-sdk/c"
 	golang "weir/guest-sdk/go"
 	js "weir/guest-sdk/js"
+	"weir/guest-sdk/zig"
 )
 
 //go:embed template
@@ -28,7 +31,7 @@ type Project struct {
 }
 
 // Languages are those that [NewProject] knows.
-func Languages() []string { return []string{"c", "go", "ts"} }
+func Languages() []string { return []string{"assemblyscript", "c", "go", "ts", "zig"} }
 
 // NewProject makes the files of a project in memory. name must do for an extension: a lower-case letter and up to 63 of a-z, 0-9
 // and -.
@@ -39,6 +42,13 @@ func NewProject(name, lang string) (*Project, error) {
 	p := &Project{Name: name, Lang: lang, Files: map[string]string{}}
 	module := "policy.wasm"
 	switch lang {
+	case "assemblyscript":
+		p.Build = "asc policy.ts -O3 --runtime minimal --use abort=weir/index/weirAbort -o policy.wasm"
+		sdk, err := assemblyscript.Source()
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(p.Files, sdk)
 	case "c":
 		p.Build = "clang --target=wasm32 -O2 -nostdlib -Wl,--no-entry -Wl,--strip-all -o policy.wasm policy.c"
 		p.Files["weir.h"] = c.Header()
@@ -55,6 +65,13 @@ func NewProject(name, lang string) (*Project, error) {
 		p.Build = "weir ext pack policy.ts -o policy.wasm"
 		p.Files["weir.d.ts"] = js.Types()
 		module = "policy.ts" // nothing needs to be built
+	case "zig":
+		p.Build = "zig build-lib policy.zig -target wasm32-freestanding -dynamic -rdynamic -OReleaseSafe -fstrip -femit-bin=policy.wasm"
+		sdk, err := zig.Source()
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(p.Files, sdk)
 	default:
 		return nil, fmt.Errorf("there is no template for the language %q; there are %s", lang, strings.Join(Languages(), ", "))
 	}

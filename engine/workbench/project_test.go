@@ -16,7 +16,7 @@ import (
 // TestTemplates writes each project, builds it by the command that its README shows, and runs its tests. The project is outside the
 // checkout and the Go tool may not use a network.
 func TestTemplates(t *testing.T) {
-	needs := map[string]string{"c": "clang", "go": "go", "ts": ""}
+	needs := map[string]string{"assemblyscript": "asc", "c": "clang", "go": "go", "ts": "", "zig": "zig"}
 	for _, lang := range workbench.Languages() {
 		t.Run(lang, func(t *testing.T) {
 			tool, known := needs[lang]
@@ -117,7 +117,7 @@ func TestNewProjectRefuses(t *testing.T) {
 			t.Errorf("%q was taken", name)
 		}
 	}
-	if _, err := workbench.NewProject("a", "cobol"); err == nil || !strings.Contains(err.Error(), "there are c, go, ts") {
+	if _, err := workbench.NewProject("a", "cobol"); err == nil || !strings.Contains(err.Error(), "there are "+strings.Join(workbench.Languages(), ", ")) {
 		t.Errorf("cobol: %v", err)
 	}
 }
