@@ -18,6 +18,12 @@ import (
 // openBundled opens n extensions of one bundled module.
 func openBundled(b testing.TB, module string, n int) *engine.Engine {
 	b.Helper()
+	return openModule(b, "bundled:"+module, n)
+}
+
+// openModule opens n extensions of one module.
+func openModule(b testing.TB, module string, n int) *engine.Engine {
+	b.Helper()
 	return openMetered(b, module, n, nil)
 }
 
@@ -30,7 +36,7 @@ func openMetered(b testing.TB, module string, n int, prompt func(engine.PromptCh
 	}
 	text := "version = 1\n"
 	for i := range n {
-		text += fmt.Sprintf("[[extension]]\nname = \"x%d\"\nmodule = \"bundled:%s\"\n", i, module)
+		text += fmt.Sprintf("[[extension]]\nname = \"x%d\"\nmodule = %q\n", i, module)
 	}
 	s, err := set.Parse("weir.toml", []byte(text))
 	if err != nil {

@@ -80,7 +80,9 @@ func (x *guestExtension) Handle(ctx context.Context, ev *Event) (any, Usage, err
 		return nil, Usage{}, &wasmhost.Fault{Extension: x.name, Export: ev.Kind.String(), Kind: wasmhost.KindHost, Err: fmt.Errorf("the event could not be encoded: %w", err)}
 	}
 	if later := ev.later; later != nil {
-		input.Later = func(s wasmhost.Stats, err error) { later(Usage{Duration: s.Duration, Fuel: s.Fuel, Fresh: s.Fresh}, err) }
+		input.Later = func(s wasmhost.Stats, err error) {
+			later(Usage{Duration: s.Duration, Fuel: s.Fuel, Fresh: s.Fresh}, err)
+		}
 	}
 	var result any
 	stats, err := x.guest.Call(ctx, ev.Kind.String(), input, func(out []byte) error {

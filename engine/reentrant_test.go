@@ -72,7 +72,9 @@ func TestReentrantGuest(t *testing.T) {
 	var said []string
 	e, err := engine.Open(ctx, engine.Config{
 		Host: host, Set: s, Session: func() wasmhost.Session { return session },
-		Record: func(r engine.Record) { said = append(said, r.Event.String()+" "+r.ToolCallID+" "+r.Outcome.String()+" "+r.Reason) },
+		Record: func(r engine.Record) {
+			said = append(said, r.Event.String()+" "+r.ToolCallID+" "+r.Outcome.String()+" "+r.Reason)
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
