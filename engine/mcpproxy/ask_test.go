@@ -39,7 +39,7 @@ func TestAsk(t *testing.T) {
 			r = newRig(t, f)
 			r.client.say(t, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"capabilities":`+c.capabilities+`}}`)
 			r.server.gets(t)
-			r.client.say(t, callLine("1", "a", "{}"))
+			r.client.say(t, callLine("1", "a"))
 			if c.answer != "" {
 				var request struct {
 					ID     string
@@ -56,7 +56,7 @@ func TestAsk(t *testing.T) {
 				r.client.say(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,%s}`, request.ID, c.answer))
 			}
 			if c.want {
-				r.server.want(t, callLine("1", "a", "{}"))
+				r.server.want(t, callLine("1", "a"))
 				return
 			}
 			if got := r.client.gets(t); !strings.Contains(got, `"isError":true`) {
@@ -76,7 +76,7 @@ func TestAskCancelled(t *testing.T) {
 	r = newRig(t, f)
 	r.client.say(t, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"capabilities":{"elicitation":{}}}}`)
 	r.server.gets(t)
-	r.client.say(t, callLine("1", "a", "{}"))
+	r.client.say(t, callLine("1", "a"))
 	var request struct{ ID string }
 	if err := json.Unmarshal([]byte(r.client.gets(t)), &request); err != nil {
 		t.Fatal(err)

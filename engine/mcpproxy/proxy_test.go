@@ -17,8 +17,8 @@ import (
 	"weir/engine/wire"
 )
 
-func callLine(id, tool, args string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, args)
+func callLine(id, tool string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q,"arguments":{}}}`, id, tool)
 }
 
 // TestUntouched: what is no tool call goes through as the bytes it came as, both ways, unknown members and methods included.
@@ -105,14 +105,14 @@ func TestCall(t *testing.T) {
 			line: plain, client: answer(`{"content":[{"text":"\"the rewritten arguments cannot be passed on, so the call is blocked: it is not a JSON object\"","type":"text"}],"isError":true}`),
 		},
 		"has a result rewritten": {
-			fake: &fake{result: replaceTexts("secret", "***")}, line: plain, server: plain,
+			fake: &fake{result: replaceTexts("secret")}, line: plain, server: plain,
 			says: answer(`{"content":[{"type":"text","text":"a secret"},{"type":"text","text":"b","annotations":{"x":1}},{"type":"image","data":"AA","mimeType":"i/p"},` +
 				`{"type":"resource","resource":{"uri":"u","text":"secret"}}],"structuredContent":{"k":"secret","n":1.50},"_meta":{"secret":1},"resultType":"complete","other":"secret"}`),
 			client: `{"id":7,"jsonrpc":"2.0","result":{"content":[{"text":"a ***","type":"text"},{"type":"text","text":"b","annotations":{"x":1}},{"type":"image","data":"AA","mimeType":"i/p"},` +
 				`{"text":"{\"type\":\"resource\",\"resource\":{\"uri\":\"u\",\"text\":\"***\"}}","type":"text"}],"resultType":"complete","structuredContent":{"k":"***","n":1.50}}}`,
 		},
 		"has structured content that is no JSON any more": {
-			fake: &fake{result: replaceTexts(`"secret"`, "***")}, line: plain, server: plain,
+			fake: &fake{result: replaceTexts(`"secret"`)}, line: plain, server: plain,
 			says:   answer(`{"content":[],"structuredContent":{"k":"secret"}}`),
 			client: `{"id":7,"jsonrpc":"2.0","result":{"content":[]}}`,
 		},
@@ -149,7 +149,7 @@ func TestCall(t *testing.T) {
 			seen: []string{`call mcp__srv__read { "path": "a" }`, "result mcp__srv__read no such tool|[1] true"},
 		},
 		"fails with what is rewritten": {
-			fake: &fake{result: replaceTexts("secret", "***")}, line: plain, server: plain,
+			fake: &fake{result: replaceTexts("secret")}, line: plain, server: plain,
 			says:   `{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"no secret"}}`,
 			client: `{"id":7,"jsonrpc":"2.0","result":{"content":[{"text":"no ***","type":"text"}],"isError":true}}`,
 		},
@@ -252,7 +252,7 @@ func TestHostileClient(t *testing.T) {
 func TestHostileServer(t *testing.T) {
 	f := &fake{}
 	r := newRig(t, f)
-	r.client.say(t, callLine("1", "a", "{}"))
+	r.client.say(t, callLine("1", "a"))
 	r.server.gets(t)
 	result := `"result":{"content":[{"type":"text","text":"unseen"}]}}`
 	for _, line := range []string{
@@ -292,7 +292,7 @@ func TestBatch(t *testing.T) {
 		return engine.Decision{Block: true, Reason: "no"}
 	}}
 	r := newRig(t, f)
-	r.client.say(t, `[{"jsonrpc":"2.0","id":1,"method":"ping"},`+callLine("2", "a", "{}")+`]`)
+	r.client.say(t, `[{"jsonrpc":"2.0","id":1,"method":"ping"},`+callLine("2", "a")+`]`)
 	r.server.want(t, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	if got := r.client.gets(t); !strings.Contains(got, `"isError":true`) {
 		t.Errorf("the call in the list was answered with %s", got)
@@ -304,14 +304,14 @@ func TestSameID(t *testing.T) {
 	r := newRig(t, &fake{})
 	r.client.say(t, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	r.server.gets(t)
-	r.client.say(t, callLine("1", "a", "{}"))
+	r.client.say(t, callLine("1", "a"))
 	if got := r.client.gets(t); !strings.Contains(got, "another request with this id") {
 		t.Error(got)
 	}
 	r.server.say(t, `{"jsonrpc":"2.0","id":1,"result":{}}`)
 	r.client.want(t, `{"jsonrpc":"2.0","id":1,"result":{}}`)
-	r.client.say(t, callLine("1", "a", "{}"))
-	r.server.want(t, callLine("1", "a", "{}"))
+	r.client.say(t, callLine("1", "a"))
+	r.server.want(t, callLine("1", "a"))
 }
 
 // TestCancelWhileDeciding: a call that is cancelled while the set decides never reaches the server, and is not answered.
@@ -326,15 +326,15 @@ func TestCancelWhileDeciding(t *testing.T) {
 		return engine.Decision{Input: ev.Input}
 	}}
 	r := newRig(t, f)
-	r.client.say(t, callLine("1", "slow", "{}"))
+	r.client.say(t, callLine("1", "slow"))
 	<-deciding
-	r.client.say(t, callLine("2", "slow", "{}")) // waits behind it
-	r.client.say(t, callLine("3", "quick", "{}"))
+	r.client.say(t, callLine("2", "slow")) // waits behind it
+	r.client.say(t, callLine("3", "quick"))
 	r.client.say(t, `{"jsonrpc":"2.0","id":4,"method":"ping"}`) // overtakes
 	r.server.want(t, `{"jsonrpc":"2.0","id":4,"method":"ping"}`)
 	r.client.say(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
 	r.client.say(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-	r.server.want(t, callLine("3", "quick", "{}"))
+	r.server.want(t, callLine("3", "quick"))
 	cancel := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}`
 	r.client.say(t, cancel)
 	r.server.want(t, cancel)
@@ -346,7 +346,7 @@ func TestCancelWhileDeciding(t *testing.T) {
 // TestServerEnds: what waits is answered.
 func TestServerEnds(t *testing.T) {
 	r := newRig(t, &fake{})
-	r.client.say(t, callLine("1", "a", "{}"))
+	r.client.say(t, callLine("1", "a"))
 	r.client.say(t, `{"jsonrpc":"2.0","id":"p","method":"ping"}`)
 	r.server.gets(t)
 	r.server.gets(t)
@@ -366,7 +366,7 @@ func TestServerEnds(t *testing.T) {
 // TestClientEnds: what is under way still gets its answer.
 func TestClientEnds(t *testing.T) {
 	r := newRig(t, &fake{})
-	r.client.say(t, callLine("1", "a", "{}"))
+	r.client.say(t, callLine("1", "a"))
 	r.server.gets(t)
 	if err := r.client.in.Close(); err != nil {
 		t.Fatal(err)

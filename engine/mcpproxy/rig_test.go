@@ -68,14 +68,14 @@ func textsOf(blocks []agentcore.Block) []string {
 	return list
 }
 
-// replaceTexts rewrites every text of a result.
-func replaceTexts(old, with string) func(wire.ToolResultEvent) (wire.ToolResultEvent, bool) {
+// replaceTexts puts *** for a part of every text of a result.
+func replaceTexts(old string) func(wire.ToolResultEvent) (wire.ToolResultEvent, bool) {
 	return func(ev wire.ToolResultEvent) (wire.ToolResultEvent, bool) {
 		changed := false
 		blocks := append([]agentcore.Block{}, ev.Content...)
 		for i, b := range blocks {
 			if text, ok := b.(*agentcore.TextBlock); ok && strings.Contains(text.Text, old) {
-				blocks[i], changed = &agentcore.TextBlock{Text: strings.ReplaceAll(text.Text, old, with)}, true
+				blocks[i], changed = &agentcore.TextBlock{Text: strings.ReplaceAll(text.Text, old, "***")}, true
 			}
 		}
 		ev.Content = blocks

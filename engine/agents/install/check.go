@@ -72,8 +72,8 @@ func Check(ctx context.Context, agent string, cfg CheckConfig) error {
 	switch {
 	case installed == 0:
 		c.bad(fmt.Sprintf("weir is not installed for %s: neither %s nor %s runs it", places[0].Agent.Title, places[0].Path, places[1].Path), "weir install "+agent)
-	case l.trust != "":
-		c.say(Note, places[0].Agent.Title+" skips a hook until a person has trusted it, which weir cannot see: "+l.trust)
+	case l.unseen != "":
+		c.say(Note, l.unseen)
 	}
 	return nil
 }
@@ -298,23 +298,28 @@ func (c *checker) safe(what, path string) {
 	}
 	for at := path; ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)
-		if errors.Is(err, fs.ErrPermission) {
+		switch {
+		case errors.Is(err, fs.ErrPermission):
 			c.say(Note, fmt.Sprintf("%s: who may change it cannot be seen", at))
-		} else if err != nil {
+		case err != nil:
 			c.bad(err.Error(), "put it back, or install again")
 			return
-		} else {
-			level, who := writers(info)
-			switch level {
-			case Bad:
-				c.bad(fmt.Sprintf("%s (%s) can be changed by %s", at, what, who), "chmod go-w "+quoteWord(at)+", and see whose it is")
-			case Note:
-				c.say(Note, fmt.Sprintf("%s (%s) can be changed by %s", at, what, who))
-			case OK:
-			}
+		default:
+			c.writers(at, what, info)
 		}
 		if at == filepath.Dir(at) {
 			return
 		}
+	}
+}
+
+// writers tells who else can change a file.
+func (c *checker) writers(path, what string, info fs.FileInfo) {
+	switch level, who := writers(info); level {
+	case Bad:
+		c.bad(fmt.Sprintf("%s (%s) can be changed by %s", path, what, who), "chmod go-w "+quoteWord(path)+", and see whose it is")
+	case Note:
+		c.say(Note, fmt.Sprintf("%s (%s) can be changed by %s", path, what, who))
+	case OK:
 	}
 }

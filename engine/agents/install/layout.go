@@ -61,7 +61,7 @@ type layout struct {
 	binary   string // of the agent, in PATH
 	checked  string // the newest version that the contract was read of; "" is not known
 	since    string // the first version that has the option that a hook that fails blocks; "" says nothing
-	trust    string // what a person has to do before hooks run; "" nothing
+	unseen   string // what keeps the agent from running hooks and does not stand in the file; "" nothing
 	off      []switchOff
 }
 
@@ -103,7 +103,7 @@ func layouts() map[string]layout {
 			off:     []switchOff{{[]string{"disableAllHooks"}, true}},
 		},
 		"codex": {
-			toml: true, nested: true, command: "command", binary: "codex", checked: "0.149.0", trust: "run /hooks in Codex and trust it",
+			toml: true, nested: true, command: "command", binary: "codex", checked: "0.149.0", unseen: "Codex CLI skips a hook until a person has trusted it, which weir cannot see: run /hooks in Codex",
 			events:  []string{"PreToolUse", "PermissionRequest", "PostToolUse", "UserPromptSubmit", "PreCompact", "SessionStart"},
 			handler: []field{command, seconds},
 			off:     []switchOff{{[]string{"features", "hooks"}, false}, {[]string{"features", "codex_hooks"}, false}},
@@ -130,7 +130,7 @@ func layouts() map[string]layout {
 			off:     []switchOff{{[]string{"disableAllHooks"}, true}},
 		},
 		"crush": {
-			command: "command", binary: "crush",
+			command: "command", binary: "crush", unseen: "versions of Crush that are configured by crushrc may not read crush.json, which weir cannot see",
 			events:  []string{"PreToolUse"},
 			handler: []field{{"name", hookName}, seconds},
 		},
