@@ -12,8 +12,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/yuin/goldmark"
-
 	"weir/agentcore"
 	"weir/engine/session"
 )
@@ -28,7 +26,7 @@ func Write(w io.Writer, store *session.Store, title string) error {
 	if err != nil {
 		return err // a broken template is ours
 	}
-	p := &parts{markdown: newMarkdown()}
+	p := &parts{}
 	branch := store.Branch("")
 	for _, e := range branch {
 		p.entry(e)
@@ -56,16 +54,21 @@ type part struct {
 	Who    string
 	Text   string
 	Short  string
-	HTML   template.HTML // made by goldmark, which lets no markup of the text through
+	Said   []section
 	Images []template.URL
 	Failed bool
 }
 
+// section is a piece of what a model said.
+type section struct {
+	Text string
+	Code bool
+}
+
 type parts struct {
-	markdown goldmark.Markdown
-	list     []part
-	tokens   int64
-	cost     float64
+	list   []part
+	tokens int64
+	cost   float64
 }
 
 func (p *parts) add(x part) { p.list = append(p.list, x) }
@@ -128,7 +131,7 @@ func (p *parts) assistant(a *agentcore.AssistantMessage) {
 	for _, block := range a.Content {
 		switch b := block.(type) {
 		case *agentcore.TextBlock:
-			p.add(part{Kind: "assistant", Who: who, HTML: p.render(b.Text)})
+			p.add(part{Kind: "assistant", Who: who, Said: sections(b.Text)})
 		case *agentcore.ThinkingBlock:
 			if b.Thinking != "" {
 				p.add(part{Kind: "thinking", Text: visible(b.Thinking)})
@@ -142,13 +145,44 @@ func (p *parts) assistant(a *agentcore.AssistantMessage) {
 	}
 }
 
-// render gives Markdown as HTML.
-func (p *parts) render(text string) template.HTML {
-	var b bytes.Buffer
-	if err := p.markdown.Convert([]byte(visible(text)), &b); err != nil { // a buffer does not fail
-		return template.HTML("<pre>" + template.HTMLEscapeString(visible(text)) + "</pre>") //nolint:gosec // escaped
+// sections cuts Markdown at its fences: what is between them is shown in a block of its own, the rest as it was written.
+func sections(text string) []section {
+	var list []section
+	var lines []string
+	fence := ""
+	flush := func() {
+		if joined := strings.Join(lines, "\n"); strings.TrimSpace(joined) != "" {
+			list = append(list, section{Text: strings.Trim(joined, "\n"), Code: fence != ""})
+		}
+		lines = nil
 	}
-	return template.HTML(b.String()) //nolint:gosec // see above
+	for line := range strings.Lines(visible(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		mark := fenceOf(line)
+		switch {
+		case fence == "" && mark != "":
+			flush()
+			fence = mark
+		case fence != "" && strings.HasPrefix(mark, fence) && strings.Trim(strings.TrimSpace(line), fence[:1]) == "":
+			flush()
+			fence = ""
+		default:
+			lines = append(lines, line)
+		}
+	}
+	flush()
+	return list
+}
+
+// fenceOf is the run of three or more backticks or tildes that a line starts with; "" when it does not.
+func fenceOf(line string) string {
+	line = strings.TrimLeft(line, " ")
+	for _, c := range [...]string{"`", "~"} {
+		if rest := strings.TrimLeft(line, c); len(line)-len(rest) >= 3 && (c == "~" || !strings.Contains(rest, "`")) {
+			return line[:len(line)-len(rest)]
+		}
+	}
+	return ""
 }
 
 // drawn says which images browsers draw and nothing else. SVG can hold more than a picture.
