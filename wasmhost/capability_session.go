@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -22,7 +21,6 @@ const (
 	maxSessionPage    = 8 << 20
 	maxSessionChanges = 10_000
 	maxSessionBytes   = 16 << 20
-	maxSessionDepth   = 64
 )
 
 // Session is what guests may do to the session (a conversation with its files and settings) that they are part of. Messages and
@@ -446,45 +444,6 @@ func (r *request) name(key string) string {
 	return s
 }
 
-// choice is one of some texts; the first stands for a key that is left out.
-func (r *request) choice(key string, choices ...string) string {
-	if _, ok := r.fields[key]; !ok {
-		r.known = append(r.known, key)
-		return choices[0]
-	}
-	s := r.text(key)
-	if !slices.Contains(choices, s) || s == "" {
-		r.fail("key %q: unknown %q; there are %s", key, s, strings.Join(slices.DeleteFunc(slices.Clone(choices), func(c string) bool { return c == "" }), ", "))
-	}
-	return s
-}
-
-// flag is true or false, nil when it is left out.
-func (r *request) flag(key string) *bool {
-	raw, ok := r.take(key)
-	if !ok {
-		return nil
-	}
-	yes := string(raw) == "true"
-	if !yes && string(raw) != "false" {
-		r.fail("key %q: want true or false", key)
-	}
-	return &yes
-}
-
-// number is a whole number within bounds, without when it is left out.
-func (r *request) number(key string, without, least, most int) int {
-	raw, ok := r.take(key)
-	if !ok {
-		return without
-	}
-	var n int
-	if err := json.Unmarshal(raw, &n); err != nil || string(raw) == "null" || n < least || n > most {
-		r.fail("key %q: want a whole number from %d to %d", key, least, most)
-	}
-	return n
-}
-
 func (r *request) limit() int { return r.number("limit", 100, 1, maxSessionItems) }
 
 // value is any JSON, nil when it is left out.
@@ -511,37 +470,4 @@ func (r *request) content() json.RawMessage {
 		r.fail(`key "content": want a text or a list of blocks`)
 	}
 	return raw
-}
-
-// checkValue refuses values that not every reader of the session's file would read alike.
-func checkValue(raw json.RawMessage) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	depth, replaced := 0, 0
-	for {
-		t, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		switch t := t.(type) {
-		case json.Delim:
-			if t == '{' || t == '[' {
-				depth++
-			} else {
-				depth--
-			}
-			if depth > maxSessionDepth {
-				return fmt.Errorf("more than %d levels", maxSessionDepth)
-			}
-		case string:
-			replaced += strings.Count(t, "\uFFFD")
-		}
-	}
-	if written := strings.ToLower(string(raw)); replaced > strings.Count(written, "\uFFFD")+strings.Count(written, `\ufffd`) {
-		return errors.New("a surrogate without its other half")
-	}
-	return nil
 }

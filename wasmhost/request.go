@@ -6,10 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
 )
+
+// maxValueDepth is how deep a value may be that is kept or handed on.
+const maxValueDepth = 64
 
 // request is what a guest asks a capability for: a JSON object {"op":…,…}. It is read strictly, as everything from a
 // guest: keys are exact, none may be unknown or given twice, and texts are valid UTF-8. The readers take a key each;
@@ -158,6 +162,45 @@ func (r *request) bytes(key string) []byte {
 	return b
 }
 
+// choice is one of some texts; the first stands for a key that is left out.
+func (r *request) choice(key string, choices ...string) string {
+	if _, ok := r.fields[key]; !ok {
+		r.known = append(r.known, key)
+		return choices[0]
+	}
+	s := r.text(key)
+	if !slices.Contains(choices, s) || s == "" {
+		r.fail("key %q: unknown %q; there are %s", key, s, strings.Join(slices.DeleteFunc(slices.Clone(choices), func(c string) bool { return c == "" }), ", "))
+	}
+	return s
+}
+
+// flag is true or false, nil when it is left out.
+func (r *request) flag(key string) *bool {
+	raw, ok := r.take(key)
+	if !ok {
+		return nil
+	}
+	yes := string(raw) == "true"
+	if !yes && string(raw) != "false" {
+		r.fail("key %q: want true or false", key)
+	}
+	return &yes
+}
+
+// number is a whole number within bounds, without when it is left out.
+func (r *request) number(key string, without, least, most int) int {
+	raw, ok := r.take(key)
+	if !ok {
+		return without
+	}
+	var n int
+	if err := json.Unmarshal(raw, &n); err != nil || string(raw) == "null" || n < least || n > most {
+		r.fail("key %q: want a whole number from %d to %d", key, least, most)
+	}
+	return n
+}
+
 // done gives the first problem, with the operation.
 func (r *request) done() error {
 	for key := range r.fields {
@@ -202,4 +245,37 @@ func respond(v any) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// checkValue refuses values that not every reader would read alike.
+func checkValue(raw json.RawMessage) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	depth, replaced := 0, 0
+	for {
+		t, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case json.Delim:
+			if t == '{' || t == '[' {
+				depth++
+			} else {
+				depth--
+			}
+			if depth > maxValueDepth {
+				return fmt.Errorf("more than %d levels", maxValueDepth)
+			}
+		case string:
+			replaced += strings.Count(t, "\uFFFD")
+		}
+	}
+	if written := strings.ToLower(string(raw)); replaced > strings.Count(written, "\uFFFD")+strings.Count(written, `\ufffd`) {
+		return errors.New("a surrogate without its other half")
+	}
+	return nil
 }
