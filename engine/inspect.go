@@ -53,11 +53,14 @@ func Inspect(ctx context.Context, cfg Config, x *set.Extension) (*ModuleInfo, er
 	e := &Engine{cfg: cfg}
 	module, err := e.compile(ctx, x, hostLimits(x.Limits))
 	if err != nil {
-		return nil, err
+		return nil, e.explained(x, err)
 	}
 	d, err := Describe(ctx, x.Name, module)
 	if err != nil {
-		return nil, err
+		return nil, e.explained(x, err)
+	}
+	if _, err := entries(d, module.CheckEntry); err != nil {
+		return nil, e.explained(x, &wasmhost.Fault{Extension: x.Name, Export: "load", Kind: wasmhost.KindLoad, Err: err})
 	}
 	s := module.Summary()
 	info := &ModuleInfo{

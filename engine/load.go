@@ -22,11 +22,14 @@ func (e *Engine) load(ctx context.Context, x *set.Extension, running *member) (e
 	limits := hostLimits(x.Limits)
 	module, err := e.compile(ctx, x, limits)
 	if err != nil {
-		return nil, err
+		return nil, e.explained(x, err)
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, module.Release(context.WithoutCancel(ctx)))
+			err = e.explained(x, err)
+			if rerr := module.Release(context.WithoutCancel(ctx)); rerr != nil {
+				err = errors.Join(err, rerr)
+			}
 		}
 	}()
 	if x.SHA256 != "" && x.SHA256 != module.Digest() {
@@ -34,6 +37,9 @@ func (e *Engine) load(ctx context.Context, x *set.Extension, running *member) (e
 			"if the new module is the one you want, pin its digest")
 	}
 	if kept := running.same(x, module); kept != nil {
+		if err := x.CheckHooks(kept.describe.HookNames()); err != nil { // on_error may be another
+			return nil, err
+		}
 		return kept, module.Release(ctx)
 	}
 	describe, err := Describe(ctx, x.Name, module)
@@ -133,6 +139,9 @@ func Describe(ctx context.Context, name string, module *wasmhost.Module) (*wire.
 	fail := func(err error) error {
 		return &wasmhost.Fault{Extension: name, Export: "load", Kind: wasmhost.KindLoad, Err: err}
 	}
+	if module.Summary().Command {
+		return nil, fail(wasmhost.ErrCommand)
+	}
 	if !module.Exports(wasmhost.DescribeExport) {
 		d := &wire.Describe{Name: name, Version: "0.0.0"}
 		for _, k := range Kinds() {
@@ -141,7 +150,7 @@ func Describe(ctx context.Context, name string, module *wasmhost.Module) (*wire.
 			}
 		}
 		if len(d.Hooks) == 0 {
-			return nil, fail(fmt.Errorf("not an extension: it exports neither weir_describe nor a function named like a hook (such as tool_call); it exports %s", exportNames(module)))
+			return nil, fail(fmt.Errorf("%w: it exports neither weir_describe nor a function named like a hook (such as tool_call); it exports %s", errNoHook, exportNames(module)))
 		}
 		for _, h := range d.Hooks {
 			if err := module.CheckEntry(h.Event.String()); err != nil {
@@ -168,6 +177,8 @@ func Describe(ctx context.Context, name string, module *wasmhost.Module) (*wire.
 	}
 	return d, nil
 }
+
+var errNoHook = errors.New("not an extension")
 
 // exportNames lists a module's exports for an error, shortened.
 func exportNames(module *wasmhost.Module) string {

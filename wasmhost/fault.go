@@ -81,6 +81,9 @@ var (
 	ErrQuarantined = errors.New("quarantined")
 	// ErrReentrant is wrapped by the fault of a call that was made from inside a host call of the same guest.
 	ErrReentrant = errors.New("called again from inside one of its own host calls")
+	// ErrCommand is wrapped by the fault of a module that is a program: to be run once, not called. It is to be built as a reactor (Go:
+	// -buildmode=c-shared, clang: -mexec-model=reactor).
+	ErrCommand = errors.New("this is a WASI command (it exports _start and no _initialize), which runs once and cannot be called")
 	// ErrClosed is returned by a guest or a host that was closed.
 	ErrClosed = errors.New("closed")
 )

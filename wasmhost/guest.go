@@ -127,7 +127,7 @@ func (m *Module) newGuest(ctx context.Context, cfg GuestConfig, describing bool)
 	}
 	cfg.Limits.Depth, cfg.Limits.Table = m.key.depth, m.key.table
 	if m.summary.Command {
-		return nil, loadFault(cfg.Name, errors.New("this is a WASI command (it exports _start and no _initialize); build it as a reactor (Go: -buildmode=c-shared, clang: -mexec-model=reactor)"))
+		return nil, loadFault(cfg.Name, ErrCommand)
 	}
 	for _, e := range cfg.Entries {
 		if err := m.CheckEntry(e); err != nil {

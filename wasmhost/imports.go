@@ -81,24 +81,47 @@ func GrantLine(capability string) string {
 	}
 }
 
-// checkModule refuses what no grant can make loadable: imports of other modules, unknown names, wrong types.
+// ImportError is an import that nobody here provides.
+type ImportError struct {
+	Module, Name string
+	Kind         screen.Kind
+	Type         string // as the module wants it
+	// Provided is the type of the function that is there under this name; "" when there is none.
+	Provided string
+	// Known are the modules that are provided or, if Module is one of them, its functions, sorted.
+	Known []string
+	// ModuleKnown says that Module is one of those that are provided.
+	ModuleKnown bool
+}
+
+// Error says what was wanted and what there is.
+func (e *ImportError) Error() string {
+	switch {
+	case !e.ModuleKnown:
+		return fmt.Sprintf("imports %s.%s: no such module here; there are %s", e.Module, e.Name, strings.Join(e.Known, ", "))
+	case e.Kind != screen.Function:
+		return fmt.Sprintf("imports the %v %s.%s: only functions can be imported", e.Kind, e.Module, e.Name)
+	case e.Provided == "":
+		return fmt.Sprintf("imports %s.%s: no such function here (it may need a newer weir)", e.Module, e.Name)
+	default:
+		return fmt.Sprintf("imports %s.%s as %s; its type is %s", e.Module, e.Name, e.Type, e.Provided)
+	}
+}
+
+// checkModule refuses what no grant can make loadable: imports of other modules, unknown names, wrong types. The error is an
+// *ImportError.
 func checkModule(s screen.Summary) error {
 	provided := map[string]map[string]string{extismModule: kernelFuncs(), userModule: signatures(userFuncs()), wasiModule: signatures(wasiFuncs())}
 	for _, i := range s.Imports {
 		funcs, ok := provided[i.Module]
+		if ok && i.Kind == screen.Function && funcs[i.Name] == i.Type {
+			continue
+		}
+		e := &ImportError{Module: i.Module, Name: i.Name, Kind: i.Kind, Type: i.Type, Provided: funcs[i.Name], Known: slices.Sorted(maps.Keys(funcs)), ModuleKnown: ok}
 		if !ok {
-			return fmt.Errorf("imports %s.%s: no such module here; there are %s", i.Module, i.Name, strings.Join(slices.Sorted(maps.Keys(provided)), ", "))
+			e.Known = slices.Sorted(maps.Keys(provided))
 		}
-		if i.Kind != screen.Function {
-			return fmt.Errorf("imports the %v %s.%s: only functions can be imported", i.Kind, i.Module, i.Name)
-		}
-		want, ok := funcs[i.Name]
-		if !ok {
-			return fmt.Errorf("imports %s.%s: no such function here (it may need a newer weir)", i.Module, i.Name)
-		}
-		if want != i.Type {
-			return fmt.Errorf("imports %s.%s as %s; its type is %s", i.Module, i.Name, i.Type, want)
-		}
+		return e
 	}
 	return nil
 }

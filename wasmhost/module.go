@@ -320,21 +320,37 @@ func (m *Module) Exports(name string) bool {
 	return slices.ContainsFunc(m.summary.Exports, func(e screen.Export) bool { return e.Name == name })
 }
 
-// CheckEntry says what is wrong with an entry point: it must be a function of type () -> i32.
+// EntryError is an entry point that cannot be called.
+type EntryError struct {
+	Export string
+	Kind   screen.Kind // of what is exported under this name; 0 for nothing
+	Type   string      // of the function
+}
+
+// Error says what is exported and what is wanted.
+func (e *EntryError) Error() string {
+	switch e.Kind {
+	case 0:
+		return fmt.Sprintf("no export %q", e.Export)
+	case screen.Function:
+		return fmt.Sprintf("export %q has the type %s; an entry point has the type () -> i32", e.Export, e.Type)
+	default:
+		return fmt.Sprintf("export %q is a %v; an entry point is a function of type () -> i32", e.Export, e.Kind)
+	}
+}
+
+// CheckEntry says what is wrong with an entry point: it must be a function of type () -> i32. The error is an *EntryError.
 func (m *Module) CheckEntry(name string) error {
 	for _, e := range m.summary.Exports {
 		if e.Name != name {
 			continue
 		}
-		if e.Kind != screen.Function {
-			return fmt.Errorf("export %q is a %v; an entry point is a function of type () -> i32", name, e.Kind)
-		}
-		if e.Type != "() -> i32" {
-			return fmt.Errorf("export %q has the type %s; an entry point has the type () -> i32", name, e.Type)
+		if e.Kind != screen.Function || e.Type != "() -> i32" {
+			return &EntryError{Export: name, Kind: e.Kind, Type: e.Type}
 		}
 		return nil
 	}
-	return fmt.Errorf("no export %q", name)
+	return &EntryError{Export: name}
 }
 
 // Describe runs weir_describe, with no grants and the default limits, and returns what it gave. The answer is kept, also
