@@ -103,6 +103,11 @@ func TestParseLine(t *testing.T) {
 			t.Errorf("%s\nis %v, whole %v, weir %q; want %+v", line, is, inv.whole, inv.Weir, want)
 		}
 	}
+	for _, deep := range []string{strings.Repeat("(", 4<<20), strings.Repeat("$(", longestLine/2-4), strings.Repeat("`", longestLine-4), strings.Repeat("{ ", longestLine/2-4)} {
+		if _, is := parseLine("hook"+deep, "claude"); is {
+			t.Errorf("%.20s… was taken for weir's", deep)
+		}
+	}
 	if inv, _ := parseLine(own.line("claude", exitTwo), "claude"); inv.Set != own.Set || len(inv.Modules) != 2 {
 		t.Errorf("the set and the modules were read as %+v", inv)
 	}

@@ -34,6 +34,9 @@ func (c *Command) Validate() error {
 			return fmt.Errorf("%q holds characters that a command line in a configuration file cannot hold", word)
 		}
 	}
+	if line := c.line(strings.Repeat("x", 20), exitTwo); len(line) > longestLine/2 {
+		return fmt.Errorf("the command line would have %d bytes, which is too many", len(line))
+	}
 	return nil
 }
 
@@ -86,8 +89,15 @@ type invocation struct {
 	whole bool
 }
 
+// longestLine is more than a command line of weir's has, in bytes. The parser recurses, and a stack that overflows ends the
+// process.
+const longestLine = 16 << 10
+
 // parseLine finds the call of `weir hook --agent AGENT` in a command line.
 func parseLine(line, agent string) (invocation, bool) {
+	if len(line) > longestLine || !strings.Contains(line, "hook") {
+		return invocation{}, false
+	}
 	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
 	if err != nil {
 		return invocation{}, false

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"weir/engine/agents/install"
@@ -93,6 +94,7 @@ func TestCommand(t *testing.T) {
 		{install.Command{Weir: "weir"}, "not absolute"},
 		{install.Command{Weir: "/usr/bin/guard"}, "begins with weir"},
 		{install.Command{Weir: "/usr/bin/weir", Set: "/a\nb"}, "characters"},
+		{install.Command{Weir: "/usr/bin/weir", Set: "/" + strings.Repeat("a", 9000)}, "too many"},
 		{install.Command{Weir: "/usr/bin/weir", Modules: []string{"/a\x1b[2J"}}, "characters"},
 	} {
 		if err := c.cmd.Validate(); !matches(t, c.want, err) {
