@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -41,12 +40,7 @@ func newRun(s streams) *cobra.Command {
 			"  weir run --script script.toml -e bundled:guard-shell --output json \"tidy up\"",
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := f.run(cmd.Context(), s, args)
-			var cause *signalError
-			if errors.As(context.Cause(cmd.Context()), &cause) && cause.signal == syscall.SIGTERM {
-				return &codeError{exitTerminated, errors.Join(err, cause)}
-			}
-			return err
+			return terminated(cmd.Context(), f.run(cmd.Context(), s, args))
 		},
 	}
 	f.register(cmd)

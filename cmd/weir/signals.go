@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -16,6 +17,19 @@ const exitTerminated = 143
 type signalError struct{ signal os.Signal }
 
 func (e *signalError) Error() string { return fmt.Sprintf("ended by a signal: %v", e.signal) }
+
+// terminated gives the outcome of a conversation the exit code that SIGTERM has, if that ended it.
+func terminated(ctx context.Context, err error) error {
+	var cause *signalError
+	if !errors.As(context.Cause(ctx), &cause) || cause.signal != syscall.SIGTERM {
+		return err
+	}
+	var quiet *silentError
+	if err == nil || errors.As(err, &quiet) {
+		return &silentError{exitTerminated}
+	}
+	return &codeError{exitTerminated, err}
+}
 
 // interrupts hands Ctrl-C to who wants it: a question, which takes it for a no, or a turn. What nobody wants ends the command.
 // Safe for concurrent use; the zero value is ready.
