@@ -180,15 +180,16 @@ func shapeHint(e *screen.Error) string {
 		{"exception handling", "build without exceptions: -fno-exceptions, or Rust's panic = \"abort\""},
 		{"only functions (0x60) are supported", collectorHint},
 		{"garbage collection", collectorHint},
-		{"unknown value type", collectorHint},
+		{"unknown value type 0x6", collectorHint}, // those of references
 		{"typed function references", collectorHint},
 		{"64-bit", "build for wasm32, not for wasm64"},
-		{"only one is supported", "build with one memory: leave out --enable-multimemory and wasm-merge"},
+		{"memories, ", "build with one memory: leave out --enable-multimemory and wasm-merge"},
 		{"relaxed SIMD", "build without -mrelaxed-simd"},
 		{"to compile, more than the limit", "build for size (-Os, Rust's opt-level = \"z\", wasm-opt -Oz), and split what generates large functions"},
 		{"bytes at least, more than the limit", "raise the limit memory in the set, or ask for less (-Wl,--initial-memory, AssemblyScript's --initialMemory)"},
 		{"elements at least, more than the limit", "raise the limit table in the set"},
 		{"bytes, more than the limit", "strip it (-ldflags=\"-s -w\", -Wl,--strip-all, wasm-strip), or raise the limit module in the set"},
+		{"section bytes claimed", "the file is cut off: build or download it again"},
 		{"unexpected end", "the file is cut off: build or download it again"},
 		{"more than the limit", "no module that a compiler made was found to need that much"},
 	} {
