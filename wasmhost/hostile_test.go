@@ -244,7 +244,7 @@ func hostileGuests() []struct{ name, want string } {
 		{"kernel_free_twice", "ok"},
 		{"kernel_length_probe", "ok"},
 		{"kernel_left_over", "ok ok"},
-		{"kernel_churn", "memory"},
+		{"kernel_churn", "deadline"},
 		{"flood_yield", "host"},
 		{"flood_log", "host"},
 		{"flood_log_some", "ok"},

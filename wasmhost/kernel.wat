@@ -25,6 +25,7 @@
   (global $top (mut i32) (i32.const 1048576))
   (global $high (mut i32) (i32.const 1048576))
   (global $blocks (mut i32) (i32.const 0))
+  (global $freed (mut i32) (i32.const 0))          ;; how many of them are
   (global $input (mut i32) (i32.const 0))          ;; 0 until the input was loaded
   (global $input_len (mut i32) (i32.const 0))
   (global $loaded (mut i32) (i32.const 0))
@@ -46,7 +47,8 @@
         (memory.fill (global.get $base) (i32.const 0) (i32.sub (global.get $high) (global.get $base)))
         (global.set $top (global.get $base))
         (global.set $high (global.get $base))
-        (global.set $blocks (i32.const 0))))
+        (global.set $blocks (i32.const 0))
+        (global.set $freed (i32.const 0))))
     (global.set $input (i32.const 0))
     (global.set $input_len (i32.const 0))
     (global.set $loaded (i32.const 0))
@@ -82,10 +84,36 @@
     (i64.extend_i32_u (local.get $n)))
   (func (export "length_unsafe") (param $o i64) (result i64) (call $length (local.get $o)))
 
+  ;; A freed block of room for $n among the last 32, 0 when there is none. The last block is never a freed one. What stood in it is
+  ;; left in it, as Extism does.
+  (func $reuse (param $n i32) (result i32)
+    (local $i i32) (local $stop i32) (local $next i32) (local $at i32)
+    (local.set $i (i32.shl (i32.sub (global.get $blocks) (i32.const 1)) (i32.const 3)))
+    (local.set $stop (select (i32.sub (local.get $i) (i32.const 256)) (i32.const 0) (i32.gt_u (local.get $i) (i32.const 256))))
+    (local.set $next (i32.load (local.get $i)))
+    (block $none
+      (loop $down
+        (br_if $none (i32.le_u (local.get $i) (local.get $stop)))
+        (local.set $i (i32.sub (local.get $i) (i32.const 8)))
+        (local.set $at (i32.load (local.get $i)))
+        (if (i32.and
+              (i32.lt_s (i32.load offset=4 (local.get $i)) (i32.const 0))
+              (i32.ge_u (i32.sub (local.get $next) (local.get $at)) (local.get $n)))
+          (then
+            (i32.store offset=4 (local.get $i) (local.get $n))
+            (global.set $freed (i32.sub (global.get $freed) (i32.const 1)))
+            (return (local.get $at))))
+        (local.set $next (local.get $at))
+        (br $down)))
+    (i32.const 0))
+
   (func $alloc (export "alloc") (param $n i64) (result i64)
     (local $at i32) (local $end i64) (local $have i64)
     (if (i64.eqz (local.get $n)) (then (return (i64.const 0))))
     (if (i64.gt_u (local.get $n) (i64.const 0x7ffffff0)) (then (call $fault (i32.const 4)) (unreachable)))
+    (if (global.get $freed) (then
+      (local.set $at (call $reuse (i32.wrap_i64 (local.get $n))))
+      (if (local.get $at) (then (return (i64.extend_i32_u (local.get $at)))))))
     (if (i32.ge_u (global.get $blocks) (i32.const 131072)) (then (call $fault (i32.const 3)) (unreachable)))
     (local.set $at (global.get $top))
     (local.set $end (i64.and
@@ -105,13 +133,14 @@
     (if (i32.gt_u (global.get $top) (global.get $high)) (then (global.set $high (global.get $top))))
     (i64.extend_i32_u (local.get $at)))
 
-  ;; Marks the block that starts at $o as freed; gives its space back when nothing live stands above it. Input and
+  ;; Marks the block that starts at $o as freed; gives its space back when nothing live stands above it, else alloc may. Input and
   ;; output may be freed too: what they named is then no block any more.
   (func $free (export "free") (param $o i64)
     (local $i i32)
     (if (i64.eqz (call $length (local.get $o))) (then (return)))
     (local.set $i (i32.shl (call $lower (local.get $o)) (i32.const 3)))
     (i32.store offset=4 (local.get $i) (i32.or (i32.const 0x80000000) (i32.load offset=4 (local.get $i))))
+    (global.set $freed (i32.add (global.get $freed) (i32.const 1)))
     (block $done
       (loop $pop
         (br_if $done (i32.eqz (global.get $blocks)))
@@ -119,6 +148,7 @@
         (br_if $done (i32.ge_s (i32.load offset=4 (local.get $i)) (i32.const 0)))
         (global.set $top (i32.load (local.get $i)))
         (global.set $blocks (i32.sub (global.get $blocks) (i32.const 1)))
+        (global.set $freed (i32.sub (global.get $freed) (i32.const 1)))
         (br $pop))))
 
   ;; Checks that [$o, $o+$n) lies among the blocks and gives the address.

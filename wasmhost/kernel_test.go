@@ -28,14 +28,34 @@ func TestKernelBlocks(t *testing.T) {
 		t.Errorf("alloc and length (-want +got):\n%s", d)
 	}
 
-	// Freed blocks are gone, and space comes back when nothing live stands above it.
+	// Freed blocks are gone. Their space comes back when nothing live stands above it, and is used again when something does.
 	got = run(op("alloc", 8), op("alloc", 8), op("alloc", 8),
 		op("free", firstBlock+8), op("length", firstBlock+8), op("length", firstBlock), op("alloc", 8),
 		op("free", firstBlock+24), op("free", firstBlock+16), op("alloc", 8),
 		op("free", firstBlock+8), op("free", firstBlock+8), op("free", 12345), op("free", 0), op("free", math.MaxUint64), op("length", firstBlock))
-	want = []int64{firstBlock, firstBlock + 8, firstBlock + 16, 0, 0, 8, firstBlock + 24, 0, 0, firstBlock + 8, 0, 0, 0, 0, 0, 8}
+	want = []int64{firstBlock, firstBlock + 8, firstBlock + 16, 0, 0, 8, firstBlock + 8, 0, 0, firstBlock + 16, 0, 0, 0, 0, 0, 8}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("free (-want +got):\n%s", d)
+	}
+
+	// A block that is used again has its new length, and no more room than it had.
+	got = run(op("alloc", 21), op("alloc", 1), op("free", firstBlock), op("alloc", 25), op("alloc", 24), op("length", firstBlock), op("load_u8", firstBlock+23),
+		op("free", firstBlock), op("alloc", 3), op("length", firstBlock), op("free", firstBlock), op("alloc", 24))
+	want = []int64{firstBlock, firstBlock + 24, 0, firstBlock + 32, firstBlock, 24, 0, 0, firstBlock, 3, 0, firstBlock}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("use again (-want +got):\n%s", d)
+	}
+
+	// The search looks at no more than 32 blocks below the last.
+	for above, want := range map[int]bool{32: true, 33: false} {
+		steps := []any{op("alloc", 8)}
+		for range above {
+			steps = append(steps, op("alloc", 8))
+		}
+		found := run(append(steps, op("free", firstBlock), op("alloc", 8))...)
+		if last := found[len(found)-1]; (last == firstBlock) != want {
+			t.Errorf("a freed block below %d others was used again: %v", above, !want)
+		}
 	}
 
 	got = run(op("alloc", 16), op("store_u64", firstBlock, 0x0102030405060708), op("load_u8", firstBlock), op("load_u8", firstBlock+7), op("load_u64", firstBlock),
