@@ -130,3 +130,24 @@ func TestKindsTable(t *testing.T) {
 		}
 	}
 }
+
+// Messages that an edit leaves alone keep their bytes, images included, and so does a message that names an original.
+func TestContextKeepsBytes(t *testing.T) {
+	raw := `{"role":"user","content":[{"type":"text","text":"é \u00e9"},{"type":"image","data":"iVBORw0KGgo=","mimeType":"image/png"}],"timestamp":1,"x":1e2}`
+	image, err := agentcore.DecodeMessage([]byte(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	history := []*agentcore.Message{user("a"), image, user("b")}
+	for _, result := range []string{`{"drop":[0]}`, `{"messages":[{"ref":1},{"ref":2}]}`, `{"insert":[{"at":0,"message":{"role":"user","content":"new","timestamp":1}}],"drop":[0]}`, `{"messages":[` + raw + `,{"ref":2}]}`} {
+		e := open(t, engine.Config{}, editor("editor", result))
+		got, err := e.Context(t.Context(), history)
+		if err != nil || len(got) < 2 {
+			t.Fatalf("%s: %d messages, %v", result, len(got), err)
+		}
+		kept, err := got[len(got)-2].JSON()
+		if err != nil || string(kept) != raw {
+			t.Errorf("%s: %s, %v", result, kept, err)
+		}
+	}
+}

@@ -18,7 +18,11 @@ import (
 
 // openGuard opens an engine with one bundled extension.
 func openGuard(ctx context.Context, host *wasmhost.Host) (*engine.Engine, error) {
-	s, err := set.Parse("weir.toml", []byte("version = 1\n[[extension]]\nname = \"guard\"\nmodule = \"bundled:guard-shell\"\n"))
+	return openWith(ctx, host, "guard-shell")
+}
+
+func openWith(ctx context.Context, host *wasmhost.Host, name string) (*engine.Engine, error) {
+	s, err := set.Parse("weir.toml", []byte("version = 1\n[[extension]]\nname = \""+name+"\"\nmodule = \"bundled:"+name+"\"\n"))
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +54,60 @@ func ExampleEngine_ToolCall() {
 	// Output:
 	// go test ./...: blocked false
 	// rm -rf /: blocked true
+}
+
+// What a tool returned passes through the set before the model, or anybody else, sees it.
+func ExampleEngine_ToolResult() {
+	ctx := context.Background()
+	host, err := wasmhost.New(ctx, wasmhost.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer host.Close(ctx)
+	eng, err := openWith(ctx, host, "redact-secrets")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer eng.Close(ctx)
+
+	result, changed := eng.ToolResult(ctx, wire.ToolResultEvent{
+		ToolName: "bash", ToolCallID: "1", Input: json.RawMessage(`{"command":"cat service.env"}`),
+		Content: []agentcore.Block{&agentcore.TextBlock{Text: "DB_PASSWORD=x9Kq-31hTzu"}},
+	})
+	fmt.Println(changed, result.Content[0].(*agentcore.TextBlock).Text)
+	// Output:
+	// true DB_PASSWORD=[redacted:secret-value:0de9bd]
+}
+
+// The set decides what the model sees of a history, which itself never changes.
+func ExampleEngine_Context() {
+	ctx := context.Background()
+	host, err := wasmhost.New(ctx, wasmhost.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer host.Close(ctx)
+	eng, err := openWith(ctx, host, "prune-context")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer eng.Close(ctx)
+
+	history := []*agentcore.Message{agentcore.NewMessage(&agentcore.UserMessage{Content: agentcore.Content{Text: "Is it done?"}})}
+	for _, progress := range []string{"10 %", "20 %"} {
+		m, err := agentcore.DecodeMessage(json.RawMessage(`{"role":"custom","customType":"ephemeral-progress","content":"` + progress + `","display":false,"timestamp":1}`))
+		if err != nil {
+			log.Fatal(err)
+		}
+		history = append(history, m)
+	}
+	seen, err := eng.Context(ctx, history)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("of %d messages the model sees %d\n", len(history), len(seen))
+	// Output:
+	// of 3 messages the model sees 2
 }
 
 // An agent of agentcore is held by a set when its hooks and its first listener are the engine's.
