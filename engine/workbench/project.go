@@ -14,6 +14,7 @@ import (
 	c "weir/guest-sdk/c"
 	golang "weir/guest-sdk/go"
 	js "weir/guest-sdk/js"
+	"weir/guest-sdk/rust"
 	"weir/guest-sdk/zig"
 )
 
@@ -31,7 +32,7 @@ type Project struct {
 }
 
 // Languages are those that [NewProject] knows.
-func Languages() []string { return []string{"assemblyscript", "c", "go", "ts", "zig"} }
+func Languages() []string { return []string{"assemblyscript", "c", "go", "rust", "ts", "zig"} }
 
 // NewProject makes the files of a project in memory. name must do for an extension: a lower-case letter and up to 63 of a-z, 0-9
 // and -.
@@ -61,6 +62,16 @@ func NewProject(name, lang string) (*Project, error) {
 		for file, text := range sdk {
 			p.Files["sdk/"+file] = text
 		}
+	case "rust":
+		p.Build = "cargo build --release --target wasm32-unknown-unknown"
+		sdk, err := rust.Source()
+		if err != nil {
+			return nil, err
+		}
+		for file, text := range sdk {
+			p.Files["sdk/"+file] = text
+		}
+		module = "target/wasm32-unknown-unknown/release/policy.wasm"
 	case "ts":
 		p.Build = "weir ext pack policy.ts -o policy.wasm"
 		p.Files["weir.d.ts"] = js.Types()

@@ -11,12 +11,13 @@ import (
 	"testing"
 
 	"weir/engine/workbench"
+	"weir/guest-sdk/rust/cargo"
 )
 
 // TestTemplates writes each project, builds it by the command that its README shows, and runs its tests. The project is outside the
 // checkout and the Go tool may not use a network.
 func TestTemplates(t *testing.T) {
-	needs := map[string]string{"assemblyscript": "asc", "c": "clang", "go": "go", "ts": "", "zig": "zig"}
+	needs := map[string]string{"assemblyscript": "asc", "c": "clang", "go": "go", "rust": "", "ts": "", "zig": "zig"}
 	for _, lang := range workbench.Languages() {
 		t.Run(lang, func(t *testing.T) {
 			tool, known := needs[lang]
@@ -25,6 +26,13 @@ func TestTemplates(t *testing.T) {
 			}
 			if tool != "" && (testing.Short() || missing(t, tool)) {
 				t.Skip("builds a project with " + tool)
+			}
+			var env []string
+			if lang == "rust" {
+				if testing.Short() {
+					t.Skip("builds a project with cargo")
+				}
+				env = cargo.Find(t).Env()
 			}
 			p, err := workbench.NewProject("my-guard", lang)
 			if err != nil {
@@ -38,10 +46,13 @@ func TestTemplates(t *testing.T) {
 				t.Errorf("the README does not say %s", p.Build)
 			}
 			if lang != "ts" { // the policy itself is run, and testscript packs it
-				shell(t, dir, p.Build)
+				shell(t, dir, p.Build, env...)
 			}
 			if lang == "go" {
 				shell(t, dir, "go vet . && go test ./...")
+			}
+			if lang == "rust" {
+				shell(t, dir, "cargo test --offline", env...)
 			}
 			f, err := workbench.ReadFile(filepath.Join(dir, "policy_test.toml"))
 			if err != nil {
@@ -72,11 +83,12 @@ func missing(t *testing.T, tool string) bool {
 	return err != nil
 }
 
-func shell(t *testing.T, dir, command string) {
+func shell(t *testing.T, dir, command string, env ...string) {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=off", "CARGO_NET_OFFLINE=true")
+	cmd.Env = append(cmd.Env, env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", command, err, out)
 	}

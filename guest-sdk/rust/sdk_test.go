@@ -1,5 +1,3 @@
-// Package rust tests the SDK for Rust: its own tests by cargo, and guests built with it on the host, against encoding/json and against
-// the kit that every SDK passes.
 package rust
 
 import (
@@ -86,7 +84,7 @@ func TestReadme(t *testing.T) {
 		t.Fatal("the last Rust of the README is not the one about context")
 	}
 	dir := t.TempDir()
-	project(t, "example", dir, map[string]string{"src/lib.rs": prune})
+	project(t, "example", "prune", dir, map[string]string{"src/lib.rs": prune})
 	cargo.Find(t).Run(t, dir, target, append(strings.Fields(buildLine)[1:], "--offline")...)
 }
 
@@ -128,12 +126,12 @@ func TestPanic(t *testing.T) {
 		}
 	}()
 	dir := t.TempDir()
-	project(t, "example", dir, map[string]string{"src/lib.rs": `weir::extension! { weir::Extension::new("panics", "1.0.0"); tool_call: decide }
+	project(t, "example", "panics", dir, map[string]string{"src/lib.rs": `weir::extension! { weir::Extension::new("panics", "1.0.0"); tool_call: decide }
 fn decide(call: &weir::ToolCall) -> weir::Decision {
     panic!("there is no {}", call.text("what"))
 }
 `})
-	module, err := host.Compile(ctx, "panics", build(t, dir, "no_push.wasm"), wasmhost.Limits{})
+	module, err := host.Compile(ctx, "panics", build(t, dir, "panics.wasm"), wasmhost.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +163,7 @@ func TestSerde(t *testing.T) {
 		t.Fatal("the README does not show the configuration for Debian's packages")
 	}
 	dir := t.TempDir()
-	project(t, "example/serde", dir, map[string]string{".cargo/config.toml": "[source.crates-io]" + config})
+	project(t, "example/serde", "no-force-push", dir, map[string]string{".cargo/config.toml": "[source.crates-io]" + config})
 	c.Run(t, dir, target, "test", "--offline")
 	g := load(t, build(t, dir, "no_force_push.wasm"))
 	for event, want := range map[string]string{
@@ -181,14 +179,16 @@ func TestSerde(t *testing.T) {
 	}
 }
 
-// project copies a crate elsewhere, with some files replaced.
-func project(t *testing.T, crate, dir string, files map[string]string) {
+// project copies a crate elsewhere under a name, which names its module too, with some files replaced.
+func project(t *testing.T, crate, name, dir string, files map[string]string) {
 	t.Helper()
 	sdk, err := filepath.Abs(".")
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string]string{"Cargo.toml": regexp.MustCompile(`path = "[./]+"`).ReplaceAllString(read(t, filepath.Join(crate, "Cargo.toml")), `path = '`+sdk+`'`), "src/lib.rs": read(t, filepath.Join(crate, "src/lib.rs"))}
+	manifest := regexp.MustCompile(`path = "[./]+"`).ReplaceAllString(read(t, filepath.Join(crate, "Cargo.toml")), `path = '`+sdk+`'`)
+	manifest = regexp.MustCompile(`(?m)^name = ".*"$`).ReplaceAllString(manifest, `name = "`+name+`"`)
+	all := map[string]string{"Cargo.toml": manifest, "src/lib.rs": read(t, filepath.Join(crate, "src/lib.rs"))}
 	maps.Copy(all, files)
 	for name, text := range all {
 		file := filepath.Join(dir, name)

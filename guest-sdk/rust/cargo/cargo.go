@@ -42,18 +42,18 @@ func (c *Cargo) works() bool {
 	return err == nil && len(libs) > 0
 }
 
-// Command is cargo with arguments, to be run in a folder. Its rustc and the folder for what it builds are set, and warnings are errors.
-func (c *Cargo) Command(dir, target string, args ...string) *exec.Cmd {
-	cmd := exec.Command(c.cargo, args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "RUSTC="+c.rustc, "CARGO_TARGET_DIR="+target, "RUSTFLAGS=-Dwarnings", "PATH="+filepath.Dir(c.cargo)+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	return cmd
+// Env is what to add to the environment of a command that calls cargo.
+func (c *Cargo) Env() []string {
+	return []string{"RUSTC=" + c.rustc, "RUSTFLAGS=-Dwarnings", "PATH=" + filepath.Dir(c.cargo) + string(filepath.ListSeparator) + os.Getenv("PATH")}
 }
 
-// Run runs cargo, which must succeed, and returns what it said.
+// Run runs cargo in a folder, which must succeed, and returns what it said. It builds into target, and warnings are errors.
 func (c *Cargo) Run(t testing.TB, dir, target string, args ...string) string {
 	t.Helper()
-	out, err := c.Command(dir, target, args...).CombinedOutput()
+	cmd := exec.Command(c.cargo, args...)
+	cmd.Dir = dir
+	cmd.Env = append(append(os.Environ(), c.Env()...), "CARGO_TARGET_DIR="+target)
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("cargo %s in %s: %v\n%s", strings.Join(args, " "), dir, err, out)
 	}
