@@ -108,7 +108,8 @@ func (h *Host) compileFor(ctx context.Context, name string, wasm []byte, limits 
 		return nil, loadFault(name, err)
 	}
 	limits = limits.withDefaults()
-	if err := screen.Check(wasm, screen.Limits{ModuleBytes: int(limits.Module), MemoryBytes: int64(limits.Memory), TableElements: int(limits.Table)}); err != nil {
+	summary, err := screen.Screen(wasm, screen.Limits{ModuleBytes: int(limits.Module), MemoryBytes: int64(limits.Memory), TableElements: int(limits.Table)})
+	if err != nil {
 		return nil, loadFault(name, err)
 	}
 	key := moduleKey{digest: sha256.Sum256(wasm), table: limits.Table, depth: limits.Depth, extism: extism}
@@ -118,7 +119,7 @@ func (h *Host) compileFor(ctx context.Context, name string, wasm []byte, limits 
 			return nil, loadFault(name, err)
 		}
 		if mine {
-			if e.module, e.err = h.compile(ctx, key, wasm, limits); e.err == nil {
+			if e.module, e.err = h.compile(ctx, key, wasm, summary, limits); e.err == nil {
 				e.module.entry = e
 			}
 			h.compiled(key, e)
@@ -197,11 +198,7 @@ func (m *Module) free(ctx context.Context) error {
 	return m.compiled.Close(ctx)
 }
 
-func (h *Host) compile(ctx context.Context, key moduleKey, wasm []byte, limits Limits) (*Module, error) {
-	summary, err := screen.Summarize(wasm)
-	if err != nil {
-		return nil, err
-	}
+func (h *Host) compile(ctx context.Context, key moduleKey, wasm []byte, summary screen.Summary, limits Limits) (*Module, error) {
 	if err := checkModule(summary); err != nil {
 		return nil, err
 	}

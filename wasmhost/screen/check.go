@@ -33,6 +33,14 @@ func Check(wasm []byte, limits Limits) error {
 	return nil
 }
 
+// Screen is Check and Summarize in one walk: it gives the summary of a module that Check lets through.
+func Screen(wasm []byte, limits Limits) (Summary, error) {
+	if err := limits.Validate(); err != nil {
+		return Summary{}, err
+	}
+	return summarize(wasm, limits.WithDefaults())
+}
+
 // maxPages is the number of 64 KiB pages that a 32-bit memory can have.
 const maxPages = 1 << 16
 

@@ -9,7 +9,7 @@
 //  2. Validate them with the engine. Check does not type-check.
 //  3. Instrument and compile.
 //
-// Summarize tells what a module imports and exports without compiling it.
+// Summarize tells what a module imports and exports without compiling it. Screen does both in one walk.
 //
 // All functions are pure and safe for concurrent use. They allocate at most a small multiple of the module's size.
 //

@@ -95,6 +95,10 @@ func Component(wasm []byte) bool {
 // cost and the format's own bounds elsewhere, and returns an *Error for what is malformed.
 func Summarize(wasm []byte) (Summary, error) {
 	limits := Limits{MemoryBytes: 1 << 32, TableElements: math.MaxInt32, CompileCost: math.MaxInt64, FunctionCost: math.MaxInt64}.WithDefaults()
+	return summarize(wasm, limits)
+}
+
+func summarize(wasm []byte, limits Limits) (Summary, error) {
 	c := &checker{limits: limits, summary: &Summary{}}
 	if err := c.run(wasm); err != nil {
 		return Summary{}, err

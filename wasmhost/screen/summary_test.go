@@ -24,6 +24,12 @@ func TestSummarize(t *testing.T) {
 	if got.CompileCost <= 0 || got.FunctionCost <= 0 {
 		t.Errorf("no cost: %+v", got)
 	}
+	if both, err := screen.Screen(wasm, screen.Limits{}); err != nil || !cmp.Equal(both, got) {
+		t.Errorf("Screen: %v, %s", err, cmp.Diff(got, both))
+	}
+	if _, err := screen.Screen(wasm, screen.Limits{MemoryBytes: 1}); err == nil || err.Error() != screen.Check(wasm, screen.Limits{MemoryBytes: 1}).Error() {
+		t.Errorf("Screen refuses otherwise than Check: %v", err)
+	}
 	got.CompileCost, got.FunctionCost = 0, 0
 	want := screen.Summary{
 		Imports: []screen.Import{
