@@ -360,8 +360,13 @@ func (p *Proxy) request(ctx context.Context, m *message) error {
 	case c.ctx == nil:
 		return p.server.write(m.raw)
 	}
-	p.queue <- c // never full: there are as many places as requests may wait
-	return nil
+	select {
+	case p.queue <- c:
+		return nil
+	default: // calls that were cancelled keep their places until their turn
+		p.forget(c)
+		return p.client.write(p.block(c.rawID, fmt.Sprintf("weir mcp blocked the call: %d calls wait for the set", maxWaiting)))
+	}
 }
 
 // parse reads the parameters of a tool call.
