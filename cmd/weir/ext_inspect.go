@@ -20,7 +20,7 @@ func newInspect(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect MODULE",
 		Short: "Show what a module is, hooks and asks for",
-		Long:  "Shows a module's name, hooks, imports as capabilities, settings, limits, size and digest. Nothing of it is run but\nweir_describe, without any grant.",
+		Long:  "Shows a module's name, hooks, imports as capabilities, settings, limits, size and digest. Nothing of it is run but\nweir_describe, without any grant. Of a module that does not load it is said what is wrong and how to build it right.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			x, err := moduleExtension(args[0], set.Limits{}, set.Grant{})
@@ -34,7 +34,7 @@ func newInspect(s streams) *cobra.Command {
 			defer func() { err = errors.Join(err, host.Close(cmd.Context())) }()
 			info, err := engine.Inspect(cmd.Context(), engine.Config{Host: host, Bundled: extensions.Bundled}, x)
 			if err != nil {
-				return usageError(err)
+				return usageError(whyNot(err))
 			}
 			if asJSON {
 				enc := json.NewEncoder(s.out)
@@ -47,6 +47,15 @@ func newInspect(s streams) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
 	return cmd
+}
+
+// whyNot tells of a module that does not load in two lines: what is wrong, and what to do about it.
+func whyNot(err error) error {
+	var load *engine.LoadError
+	if !errors.As(err, &load) || load.Hint == "" {
+		return err
+	}
+	return fmt.Errorf("%s: does not load: %w\nto build it right: %s", load.Module, load.Err, load.Hint)
 }
 
 func printInfo(s streams, info *engine.ModuleInfo) error {

@@ -7,21 +7,21 @@ import (
 
 // CheckReload says what speaks against running s, which has passed [Compose], in the place of before while a session goes on. What
 // is managed stays as it is until the next start: each extension of the managed layer must still be there, unchanged and in that
-// layer (the module that it names may have other bytes, unless they are pinned), and recheck and pairs stay on when they are. Nil
+// layer (the module that it names may have other bytes, unless they are pinned), and recheck, pairs and protect stay on when they are. Nil
 // sets name nothing. The error is Errors.
 func (s *Set) CheckReload(before *Set) error {
 	if before == nil {
 		return nil
 	}
 	if s == nil {
-		s = &Set{Version: Version, Recheck: true, Pairs: true}
+		s = &Set{Version: Version, Recheck: true, Pairs: true, Protect: true}
 	}
 	const later = "such a change takes effect with the next start"
 	var errs Errors
 	for _, key := range []struct {
 		name       string
 		was, stays bool
-	}{{"recheck", before.Recheck, s.Recheck}, {"pairs", before.Pairs, s.Pairs}} {
+	}{{"recheck", before.Recheck, s.Recheck}, {"pairs", before.Pairs, s.Pairs}, {"protect", before.Protect, s.Protect}} {
 		if key.was && !key.stays {
 			errs = append(errs, s.At(key.name).Error(key.name, "a reload cannot switch off "+key.name, later))
 		}
