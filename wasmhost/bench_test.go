@@ -90,6 +90,15 @@ func BenchmarkToolCall(b *testing.B) {
 			}
 		}
 	})
+	b.Run("extism-runtime", func(b *testing.B) { // the same on go-sdk, metered: runtime = "extism" in a set
+		g := onExtism(b, newHost(b, wasmhost.Config{}), wasmFile(b, "bench/policy_extism"), wasmhost.GuestConfig{Name: "policy", Entries: []string{"tool_call"}})
+		ctx := b.Context()
+		for range measured(b) {
+			if err := callTool(ctx, g, event); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 	for name, timeout := range map[string]time.Duration{"extism-timeout": time.Second, "extism": 0} {
 		b.Run(name, func(b *testing.B) {
 			p := newExtism(b, wasmFile(b, "bench/policy_extism"), timeout, nil)

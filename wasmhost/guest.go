@@ -227,7 +227,7 @@ func (g *Guest) Call(ctx context.Context, export string, input Input, decode fun
 	}
 	// An instance that a call does not come back from (a panic or Goexit in code of the caller's) is not used again either.
 	var running, called *instance
-	failed := errors.New("it did not return")
+	failed := errNoReturn
 	defer func() {
 		if called == nil {
 			g.turn <- struct{}{}

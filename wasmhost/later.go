@@ -21,6 +21,9 @@ var ErrQueued = errors.New("queued until the guest's present call is over")
 // ErrDropped is wrapped by the fault that [Input.Later] is given for a queued call that was not made.
 var ErrDropped = errors.New("dropped")
 
+// errNoReturn is why what was queued is dropped when a panic of the caller's ended the call.
+var errNoReturn = errors.New("it did not return")
+
 // laterCall is a call that waits for the end of the guest's present one.
 type laterCall struct {
 	export string

@@ -607,3 +607,24 @@ func TestSpare(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestNoAllocations: the host allocates nothing in a call, by either ABI.
+func TestNoAllocations(t *testing.T) {
+	if underRace {
+		t.Skip("the race detector allocates")
+	}
+	for _, file := range []string{"bench/policy", "bench/policy_extism"} {
+		g, err := compile(t, newHost(t, wasmhost.Config{}), wasmFile(t, file)).NewGuest(t.Context(), wasmhost.GuestConfig{Name: "policy", Entries: []string{"tool_call"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, event := t.Context(), []byte(benchEvent)
+		if n := testing.AllocsPerRun(200, func() {
+			if err := callTool(ctx, g, event); err != nil {
+				t.Error(err)
+			}
+		}); n != 0 {
+			t.Errorf("%s: %v allocations a call", file, n)
+		}
+	}
+}
