@@ -56,8 +56,9 @@ func (w *warner) warn(g *warned, keys []string, hint, format string, args ...any
 	w.list = append(w.list, g.source.At(keys...).Error("extension."+strings.Join(keys, "."), text, hint))
 }
 
-// matchers finds patterns that no tool has, and extensions that for this reason hear of nothing. A pattern with a star and a tool of
-// an MCP server may be of a tool that is not here yet.
+// matchers finds patterns that match no tool, and extensions that for this reason hear of nothing. A pattern with a star and a tool
+// of an MCP server may be of a tool that is not here yet; and beside patterns that match, one that looks like no other name is for a
+// tool of another agent.
 func (w *warner) matchers(g *warned) {
 	d := g.guest.describe
 	alive := len(d.Tools)+len(d.Commands) > 0 || d.Decisions != nil
@@ -67,14 +68,18 @@ func (w *warner) matchers(g *warned) {
 			alive = true
 			continue
 		}
+		matches := func(pattern string) bool {
+			return strings.Contains(pattern, "*") || strings.HasPrefix(pattern, "mcp__") || slices.Contains(w.known, pattern)
+		}
+		some := slices.ContainsFunc(h.Tools, matches)
+		alive = alive || some
 		for _, pattern := range h.Tools {
-			if strings.Contains(pattern, "*") || strings.HasPrefix(pattern, "mcp__") || slices.Contains(w.known, pattern) {
-				alive = true
+			hint := nearestHint(pattern, w.known)
+			if matches(pattern) || some && hint == "" {
 				continue
 			}
-			hint := nearestHint(pattern, w.known)
 			if hint == "" {
-				hint = "there are " + strings.Join(w.known, ", ") + "; correct it in weir_describe, unless it is a tool of another agent's"
+				hint = "there are " + strings.Join(w.known, ", ") + "; correct it in weir_describe, unless it is a tool of another agent"
 			}
 			w.warn(g, []string{"module"}, hint, "its hook %s is for the tool %q, and there is no such tool", h.Event, pattern)
 		}
