@@ -117,17 +117,6 @@ func (s *ttyRun) exit(code int) string {
 	return s.seen.String()
 }
 
-func (h *home) write(name, text string) {
-	h.t.Helper()
-	path := filepath.Join(h.project, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		h.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		h.t.Fatal(err)
-	}
-}
-
 const oneCall = `
 [[response]]
 [[response.call]]

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -59,6 +60,7 @@ func (c *Config) Open(o Options) *Models {
 		m.network = http.DefaultTransport.(*http.Transport).Clone() // what the standard library documents it to be
 		// A compressed stream would be read in blocks, and events would come late.
 		m.network.DisableCompression = true
+		m.network.OnProxyConnectResponse = refusedByProxy
 		m.transport.Next = m.network
 	}
 	m.direct = m.transport.Next
@@ -70,6 +72,31 @@ func (c *Config) Open(o Options) *Models {
 		m.keys[p.Name] = &keys{provider: p.Name, source: p.Key, now: o.Now}
 	}
 	return m
+}
+
+// ProxyError says that a proxy would not open a connection.
+type ProxyError struct {
+	Proxy  string // its host
+	Status int
+}
+
+// Error implements error.
+func (e *ProxyError) Error() string {
+	text := fmt.Sprintf("%d %s: the proxy %s would not connect; it comes from HTTPS_PROXY or HTTP_PROXY in the environment", e.Status, http.StatusText(e.Status), e.Proxy)
+	if e.Status == http.StatusProxyAuthRequired {
+		text += ", which can hold a name and a password: http://NAME:PASSWORD@HOST:PORT"
+	}
+	return text
+}
+
+// Final says that the text is used as it is. Its status tells whether another attempt may go well.
+func (e *ProxyError) Final() {}
+
+func refusedByProxy(_ context.Context, proxy *url.URL, _ *http.Request, res *http.Response) error {
+	if res.StatusCode == http.StatusOK {
+		return nil
+	}
+	return &ProxyError{Proxy: proxy.Hostname(), Status: res.StatusCode}
 }
 
 // Close closes connections that wait for the next request.

@@ -2,6 +2,11 @@ package session
 
 import (
 	"context"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"weir/agentcore"
@@ -12,9 +17,14 @@ type RetrySettings struct {
 	Enabled bool
 	// MaxRetries is how many attempts follow the first; 0 is none.
 	MaxRetries int
-	// BaseDelay is the pause before the first of them; it doubles with each.
+	// BaseDelay is the pause before the first of them; it doubles with each. Where a server said how long to wait, the pause is
+	// at least that; one that asks for more than [MaxRetryAfter] is not asked again.
 	BaseDelay time.Duration
 }
+
+// MaxRetryAfter is the longest that a session waits because a server said so. Who is to wait longer than that has run out of a
+// quota, which a pause does not mend.
+const MaxRetryAfter = 2 * time.Minute
 
 // DefaultRetry is the reference's.
 func DefaultRetry() RetrySettings {
@@ -32,6 +42,31 @@ func (r RetrySettings) delay(attempt int) time.Duration {
 	return min(delay, max(maxDelay, r.BaseDelay))
 }
 
+// pause is what goes before an attempt, after a response with this error text.
+func (r RetrySettings) pause(attempt int, message string, now time.Time) time.Duration {
+	return max(r.delay(attempt), retryAfter(message, now))
+}
+
+// afterPattern finds what the providers of engine/provider make of a Retry-After header.
+var afterPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(retry after ([^()]{1,40})\)$`) })
+
+// retryAfter is how long the server said to wait; 0 when it said nothing. (RFC 9110, section 10.2.3: seconds, or a date.)
+func retryAfter(message string, now time.Time) time.Duration {
+	found := afterPattern().FindStringSubmatch(message)
+	if found == nil {
+		return 0
+	}
+	if number, ok := strings.CutSuffix(found[1], "s"); ok {
+		if seconds, err := strconv.ParseFloat(number, 64); err == nil && seconds > 0 {
+			return time.Duration(min(seconds, (24*time.Hour).Seconds()) * float64(time.Second))
+		}
+	}
+	if at, err := http.ParseTime(found[1]); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
+
 // SetAutoRetry switches retrying on or off.
 func (s *Session) SetAutoRetry(enabled bool) {
 	s.mu.Lock()
@@ -47,7 +82,7 @@ func (s *Session) retrySettings() RetrySettings {
 
 // retryable says whether a response failed in a passing way. What overflows is compacted, not retried.
 func (s *Session) retryable(a *agentcore.AssistantMessage) bool {
-	return Retryable(a) && !Overflow(a, s.Model().ContextWindow)
+	return Retryable(a) && !Overflow(a, s.Model().ContextWindow) && retryAfter(a.ErrorMessage, s.now()) <= MaxRetryAfter
 }
 
 // willRetry is what agent_end says.
@@ -78,7 +113,7 @@ func (s *Session) prepareRetry(ctx context.Context, a *agentcore.AssistantMessag
 	s.retries++
 	attempt := s.retries
 	s.mu.Unlock()
-	delay := settings.delay(attempt)
+	delay := settings.pause(attempt, a.ErrorMessage, s.now())
 	err := s.emit(&AutoRetryStart{Attempt: attempt, MaxAttempts: settings.MaxRetries, DelayMs: delay.Milliseconds(), ErrorMessage: a.ErrorMessage})
 	if err != nil {
 		return false, err

@@ -108,13 +108,13 @@ func (s *Session) completeWithRetry(
 		if err != nil {
 			return nil, err
 		}
-		if a.StopReason != agentcore.StopError || !settings.Enabled || attempt > settings.MaxRetries || !Retryable(a) {
+		if a.StopReason != agentcore.StopError || !settings.Enabled || attempt > settings.MaxRetries || !Retryable(a) || retryAfter(a.ErrorMessage, s.now()) > MaxRetryAfter {
 			if attempt > 1 {
 				err = s.emit(&SummarizationRetryFinished{})
 			}
 			return a, err
 		}
-		delay := settings.delay(attempt)
+		delay := settings.pause(attempt, a.ErrorMessage, s.now())
 		if err := s.emit(&SummarizationRetryScheduled{
 			Attempt: attempt, MaxAttempts: settings.MaxRetries, DelayMs: delay.Milliseconds(), ErrorMessage: a.ErrorMessage,
 		}); err != nil {

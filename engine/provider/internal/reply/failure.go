@@ -231,6 +231,9 @@ func (h Hints) Network(err error) string {
 	}
 	text := err.Error()
 	switch {
+	case proxyFailed(err):
+		return "connection error: the proxy did not carry the request: " + Plain(strings.TrimPrefix(text, "proxyconnect tcp: ")) +
+			"; it comes from HTTPS_PROXY or HTTP_PROXY in the environment (NO_PROXY names the hosts that need none)"
 	case badCertificate(err):
 		return "TLS: the server's certificate was refused: " + Plain(text) +
 			"; check base_url" + h.of() + ", or add the authority to the system's (SSL_CERT_FILE)"
@@ -253,6 +256,12 @@ func (h Hints) Network(err error) string {
 		}
 		return text
 	}
+}
+
+// proxyFailed goes by the text as well, as badCertificate does.
+func proxyFailed(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "proxyconnect" || strings.HasPrefix(err.Error(), "proxyconnect ")
 }
 
 // badCertificate goes by the text as well as by the types: the errors of a recording have only their text.

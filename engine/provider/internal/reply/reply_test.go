@@ -3,6 +3,7 @@ package reply_test
 import (
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -108,6 +109,10 @@ func TestTexts(t *testing.T) {
 		{reply.Event([]byte(`{"error":null,"type":"x"}`)), "x"},
 		{h.Network(errors.New("dial tcp: lookup a.example on 1.1.1.1:53: no such host")), "network error: host a.example was not found (ENOTFOUND); check base_url of [provider.x] and the connection"},
 		{h.Network(errors.New("tls: failed to verify certificate: x509: certificate has expired")), "TLS: the server's certificate was refused: tls: failed to verify certificate: x509: certificate has expired; check base_url of [provider.x], or add the authority to the system's (SSL_CERT_FILE)"},
+		{
+			h.Network(&net.OpError{Op: "proxyconnect", Net: "tcp", Err: errors.New("dial tcp 10.0.0.1:3128: connect: connection refused")}),
+			"connection error: the proxy did not carry the request: dial tcp 10.0.0.1:3128: connect: connection refused; it comes from HTTPS_PROXY or HTTP_PROXY in the environment (NO_PROXY names the hosts that need none)",
+		},
 		{h.Network(errors.New("net/http: TLS handshake timeout")), "timed out: net/http: TLS handshake timeout"},
 		{h.Network(reply.FinalError("stop")), "stop"},
 	} {
