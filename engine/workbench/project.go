@@ -77,7 +77,7 @@ func NewProject(name, lang string) (*Project, error) {
 		p.Files["weir.d.ts"] = js.Types()
 		module = "policy.ts" // nothing needs to be built
 	case "zig":
-		p.Build = "zig build-lib policy.zig -target wasm32-freestanding -dynamic -rdynamic -OReleaseSafe -fstrip -femit-bin=policy.wasm"
+		p.Build = "zig build-lib policy.zig -target wasm32-freestanding -mcpu=generic+bulk_memory -dynamic -rdynamic -OReleaseSafe -fstrip -femit-bin=policy.wasm"
 		sdk, err := zig.Source()
 		if err != nil {
 			return nil, err

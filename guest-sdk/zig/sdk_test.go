@@ -11,7 +11,7 @@ import (
 var sdk = sdktest.SDK{
 	Compiler: "zig",
 	Install:  "version 0.11, see README.md",
-	Line:     "zig build-lib policy.zig -target wasm32-freestanding -dynamic -rdynamic -OReleaseSafe -fstrip -femit-bin=policy.wasm",
+	Line:     "zig build-lib policy.zig -target wasm32-freestanding -mcpu=generic+bulk_memory -dynamic -rdynamic -OReleaseSafe -fstrip -femit-bin=policy.wasm",
 	Policy:   "policy.zig",
 }
 

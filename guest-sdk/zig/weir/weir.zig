@@ -48,22 +48,19 @@ pub fn quote(text: []const u8) []const u8 {
 
 /// What is longer than this is given back after a call.
 const kept = 1 << 20;
-const first = 16 << 10;
 
-/// All that a reader of the host has.
+/// All that a reader of the host has. The length is asked for first: memory that is taken is filled in the safe mode, so a generous
+/// buffer costs more than a second call.
 pub fn readAll(a: std.mem.Allocator, comptime reader: anytype, index: anytype) error{OutOfMemory}![]u8 {
-    var buffer = try a.alloc(u8, first);
-    var n: usize = @call(.auto, reader, index ++ .{ buffer.ptr, @as(u32, 0), @as(u32, first) });
-    if (n < first) return buffer[0..n];
-    const all: usize = @call(.auto, reader, index ++ .{ buffer.ptr, @as(u32, 0), @as(u32, 0) });
-    buffer = try a.realloc(buffer, all);
-    while (n < all) {
-        const more: usize = @call(.auto, reader, index ++ .{ buffer.ptr + n, @as(u32, @intCast(n)), @as(u32, @intCast(all - n)) });
-        if (more == 0) break;
-        n += more;
-    }
+    const none_yet: [*]u8 = &empty;
+    const all: u32 = @call(.auto, reader, index ++ .{ none_yet, @as(u32, 0), @as(u32, 0) });
+    const buffer = try a.alloc(u8, all);
+    if (all == 0) return buffer;
+    const n: u32 = @call(.auto, reader, index ++ .{ buffer.ptr, @as(u32, 0), all });
     return buffer[0..n];
 }
+
+var empty: [1]u8 = .{0};
 
 // ---- faults ----
 
