@@ -22,7 +22,7 @@ type Result struct {
 	Chapter string `json:"chapter"`
 	Case    string `json:"case"`
 	Status  Status `json:"status"`
-	// Problem, Want and Got are there when it failed.
+	// Problem, Want and Got are there when it failed, cut to 1,000 bytes each.
 	Problem string `json:"problem,omitempty"`
 	Want    string `json:"want,omitempty"`
 	Got     string `json:"got,omitempty"`
@@ -40,9 +40,18 @@ type Report struct {
 func (r *Report) add(chapter, name, problem, want, got string) {
 	res := Result{Chapter: chapter, Case: name, Status: Passed}
 	if problem != "" {
-		res.Status, res.Problem, res.Want, res.Got = Failed, problem, want, got
+		res.Status, res.Problem, res.Want, res.Got = Failed, cut(problem), cut(want), cut(got)
 	}
 	r.Results = append(r.Results, res)
+}
+
+// cut leaves the beginning of a text that is long.
+func cut(s string) string {
+	const most = 1000
+	if len(s) <= most {
+		return s
+	}
+	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(s[:most], ""), len(s))
 }
 
 // Failures are the cases that failed.
