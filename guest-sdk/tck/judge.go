@@ -62,7 +62,7 @@ func (t *testCase) meets(e *expectation, o *outcome) (string, error) {
 	if e.Log != nil && !slices.Equal(e.Log, o.log) {
 		return fmt.Sprintf("logged %q, not %q", o.log, e.Log), nil
 	}
-	if e.Updates != nil && !slices.EqualFunc(e.Updates, o.updates, func(a, b string) bool { return sameJSON(a, b) }) {
+	if e.Updates != nil && !slices.EqualFunc(e.Updates, o.updates, sameJSON) {
 		return fmt.Sprintf("reported %q, not %q", o.updates, e.Updates), nil
 	}
 	if e.Reads != nil && o.table && !slices.Equal(*e.Reads, o.reads) {
@@ -84,7 +84,7 @@ func (t *testCase) main(e *expectation, o *outcome) (string, error) {
 		}
 		return "", nil
 	}
-	if o.fault != nil {
+	if o.faulted() {
 		return "a fault", nil
 	}
 	switch {
@@ -130,8 +130,9 @@ func (t *testCase) reason(e *expectation, o *outcome) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	bits, err := strconv.ParseUint(r.Reason, 16, 64)
-	if got := math.Float64frombits(bits); err != nil || len(r.Reason) != 16 || !near(got, want) {
+	bits, unread := strconv.ParseUint(r.Reason, 16, 64)
+	read := unread == nil && len(r.Reason) == 16
+	if got := math.Float64frombits(bits); !read || !near(got, want) {
 		return fmt.Sprintf("answers %s, which is %v", short(r.Reason), got), nil
 	}
 	return "", nil

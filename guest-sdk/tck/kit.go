@@ -119,7 +119,7 @@ func compareDescribe(got, want map[string]any, imports []string) (problems []str
 				walk(path+"."+k, g[k], v)
 			}
 			for k, v := range g {
-				if _, ok := w[k]; !ok && !(k == "view" && v == "full") {
+				if _, ok := w[k]; !ok && (k != "view" || v != "full") {
 					problems = append(problems, strings.TrimPrefix(path+"."+k, ".")+" is not asked for")
 				}
 			}
@@ -237,6 +237,8 @@ type outcome struct {
 	table    bool // the view of context
 	reads    []int
 }
+
+func (o *outcome) faulted() bool { return o.fault != nil }
 
 // String shows an outcome in a line.
 func (o *outcome) String() string {

@@ -9,7 +9,7 @@ import (
 )
 
 // capability does what an argument asks of the host. ok is false when nothing is asked.
-func capability(c *weir.ToolCall) (answer string, err error, ok bool) { //nolint:revive // ok says whether the others count
+func capability(c *weir.ToolCall) (answer string, err error, ok bool) {
 	switch c.Str("do") {
 	case "kv":
 		answer, err = kv(c)
