@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,13 +10,7 @@ import (
 // write writes a file of the project.
 func (h *home) write(name, text string) {
 	h.t.Helper()
-	path := filepath.Join(h.project, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		h.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		h.t.Fatal(err)
-	}
+	writeFile(h.t, filepath.Join(h.project, filepath.FromSlash(name)), text)
 }
 
 // systemOf is the system prompt of a request.
