@@ -57,9 +57,10 @@ func openMetered(b testing.TB, module string, n int, prompt func(engine.PromptCh
 	return e
 }
 
-// longHistory is n messages, about size bytes of JSON: questions, calls and their results.
-func longHistory(tb testing.TB, n, size int) []*agentcore.Message {
+// longHistory is 10,000 messages, about 10 MB of JSON: questions, calls and their results.
+func longHistory(tb testing.TB) []*agentcore.Message {
 	tb.Helper()
+	const n, size = 10_000, 10 << 20
 	text := strings.Repeat("all work and no play ", size/n/21+1)
 	var list []*agentcore.Message
 	for i := 0; len(list) < n; i++ {
@@ -84,7 +85,7 @@ func BenchmarkContext(b *testing.B) {
 	for _, n := range []int{1, 10} {
 		b.Run(fmt.Sprintf("10k-messages-10MB/%d-extensions", n), func(b *testing.B) {
 			e := openBundled(b, "prune-context", n)
-			history := longHistory(b, 10_000, 10<<20)
+			history := longHistory(b)
 			ctx := context.Background()
 			b.ReportAllocs()
 			for b.Loop() {
@@ -109,7 +110,7 @@ func BenchmarkModelCall(b *testing.B) {
 	}}} {
 		b.Run("10k-messages-10MB/3-extensions/"+c.name, func(b *testing.B) {
 			e := openMetered(b, "prune-context", 3, c.meter)
-			history := longHistory(b, 10_000, 10<<20)
+			history := longHistory(b)
 			ctx := context.Background()
 			hook := e.Hooks().TransformContext
 			b.ReportAllocs()
@@ -136,7 +137,7 @@ func BenchmarkPromptMeter(b *testing.B) {
 	for _, anew := range []bool{false, true} {
 		b.Run(fmt.Sprintf("10k-messages-10MB/anew=%v", anew), func(b *testing.B) {
 			e := openMetered(b, "prune-context", 0, func(engine.PromptChange) {})
-			requests := []*agentcore.Request{{Messages: longHistory(b, 10_000, 10<<20)}, {Messages: longHistory(b, 10_000, 10<<20)}}
+			requests := []*agentcore.Request{{Messages: longHistory(b)}, {Messages: longHistory(b)}}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				if anew {

@@ -114,7 +114,7 @@ func (r *reference) ask(b *testing.B, request referenceRequest) []time.Duration 
 // machine the fastest is the one to compare. hot repeats a call at once; cold writes 64 MiB before each single call, so that no cache holds anything of what runs: a hook of a real
 // agent is called once a model call.
 func BenchmarkHooks(b *testing.B) {
-	history := longHistory(b, 10_000, 10<<20)
+	history := longHistory(b)
 	reference := startReference(b, history)
 	ctx := context.Background()
 	ev := wire.ToolCallEvent{ToolName: "bash", ToolCallID: "toolu_017qEkVzzPb7b7o4FkgJLF23", Input: json.RawMessage(`{"command":"find packages/coding-agent/src -name \"*selector.ts\" -type f | head -20","timeout":30}`)}

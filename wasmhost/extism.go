@@ -128,7 +128,7 @@ func (in *instance) loadPlugin() (err error) {
 		if err := in.checkInitialize(init); err != nil {
 			return err
 		}
-		if err := in.callPlugin("_initialize", nil); err != nil {
+		if err := in.callPlugin("_initialize", g.module.source); err != nil {
 			return err
 		}
 		if len(in.errorText) > 0 {

@@ -1,8 +1,11 @@
 package wasmhost_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"weir/wasmhost"
 )
@@ -78,4 +81,67 @@ func TestExtismRuntimeHostileGuests(t *testing.T) {
 	if ran < 50 {
 		t.Errorf("only %d guests were run", ran)
 	}
+}
+
+// TestExtismRuntimeKeepsTheRules: fuel is the same for the same calls, faults in a row end in quarantine, a cancelled call ends, and nothing
+// is left of guests that were closed.
+func TestExtismRuntimeKeepsTheRules(t *testing.T) {
+	h := newHost(t, wasmhost.Config{})
+	cfg := wasmhost.GuestConfig{Name: "env", Entries: []string{"input", "trap", "vars"}}
+	wasm := wasmFile(t, "wat/env")
+	call := func(g *wasmhost.Guest, export string) (wasmhost.Stats, error) {
+		return g.Call(t.Context(), export, wasmhost.Input{Bytes: []byte("0123456789abcdef")}, ignore)
+	}
+	var fuel []uint64
+	for range 2 {
+		g := onExtism(t, h, wasm, cfg)
+		for range 3 {
+			stats, err := call(g, "input")
+			if err != nil || stats.Fuel == 0 || stats.Memory == 0 {
+				t.Fatalf("%+v %v", stats, err)
+			}
+			fuel = append(fuel, stats.Fuel)
+		}
+		for range 3 {
+			_, err := call(g, "trap")
+			wantFault(t, err, wasmhost.KindTrap)
+		}
+		_, err := call(g, "input")
+		if wantFault(t, err, wasmhost.KindHost); !errors.Is(err, wasmhost.ErrQuarantined) {
+			t.Error(err)
+		}
+	}
+	for _, f := range fuel[1:] {
+		if f != fuel[0] {
+			t.Errorf("fuel of the same call: %v", fuel)
+			break
+		}
+	}
+
+	spin := onExtism(t, h, wasmFile(t, "hostile/spin_br"), wasmhost.GuestConfig{Name: "spin", Entries: []string{"tool_call"}, Limits: wasmhost.Limits{Fuel: 1 << 40, Timeout: time.Minute}})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	_, err := spin.Call(ctx, "tool_call", wasmhost.Input{}, ignore)
+	if wantFault(t, err, wasmhost.KindDeadline); time.Since(start) > slack {
+		t.Errorf("cancelled after 50ms, it ended after %v", time.Since(start))
+	}
+
+	cycle := func(n int) {
+		for range n {
+			g := onExtism(t, h, wasm, cfg)
+			if _, err := call(g, "vars"); err != nil {
+				t.Fatal(err)
+			}
+			_, err := call(g, "trap")
+			wantFault(t, err, wasmhost.KindTrap)
+			if err := g.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	cycle(20)
+	before := measure(t)
+	cycle(size(200, 2000))
+	measure(t).wantNoGrowth(t, before)
 }

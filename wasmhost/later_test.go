@@ -157,8 +157,7 @@ func TestQueuedEventsBounded(t *testing.T) {
 // TestQueueThroughOther: a guest that is called by another one's host call hears of that after its own call, not after the other's.
 func TestQueueThroughOther(t *testing.T) {
 	var order []string
-	var inner *observed
-	inner = newObserved(t, func(string) []string { return []string{"event"} })
+	inner := newObserved(t, func(string) []string { return []string{"event"} })
 	caps := grants()
 	caps["kv"] = wasmhost.Capability{Handle: func(ctx context.Context, _ []byte) ([]byte, error) {
 		_, err := inner.Call(ctx, "call", wasmhost.Input{Bytes: inner.script(t, op("weir_kv", 0, 0))}, ignore)

@@ -20,7 +20,7 @@ func (m *Module) WithSource(source []byte) *Module {
 	sum.Write(m.key.digest[:])
 	sum.Write(source)
 	s := &Module{
-		host: m.host, key: m.key, entry: m.entry, size: m.size + len(source), summary: m.summary, compiled: m.compiled, kernel: m.kernel, info: m.info,
+		host: m.host, key: m.key, entry: m.entry, size: m.size + len(source), summary: m.summary, compiled: m.compiled, plugin: m.plugin, kernel: m.kernel, info: m.info,
 		source: bytes.Clone(source),
 	}
 	s.digest = hex.EncodeToString(sum.Sum(nil))
