@@ -31,6 +31,7 @@ type timeline struct {
 	turn int
 	said speech
 	wait *waitLine // nil where nothing can be taken back: in files and pipes
+	who  *prompter // nil where there is nobody, or nobody who would see a question
 }
 
 func newTimeline(s streams, hideThinking bool) *timeline {
@@ -38,6 +39,7 @@ func newTimeline(s streams, hideThinking bool) *timeline {
 	if terminal(s.out) && os.Getenv("TERM") != "dumb" {
 		t.wait = newWaitLine(t)
 	}
+	t.who = newPrompter(t)
 	return t
 }
 
@@ -72,12 +74,20 @@ func (t *timeline) asked(on bool) {
 }
 
 func (t *timeline) person() person {
+	if t.who == nil {
+		return nil
+	}
+	return t.who
+}
+
+// newPrompter is who asks at the terminal of t; nil when that is none.
+func newPrompter(t *timeline) *prompter {
 	out := t.out
 	if !terminal(out) {
 		out = t.err
 	}
 	if !terminal(t.in) || !terminal(out) {
-		return nil // nobody, or nobody who would see the question
+		return nil
 	}
 	return &prompter{
 		lines: t.lines, out: out, style: newStyle(out), interrupts: t.interrupts, asking: t.asked,
