@@ -114,7 +114,7 @@ func (f *agentFlags) prepare(ctx context.Context, s streams, out sink, mode wire
 	if err != nil {
 		return nil, err
 	}
-	p.model, p.models, p.connect, p.env, p.finish = model.model, model.models, model.connect, model.env, model.finish
+	p.model, p.models, p.find, p.connect, p.env, p.finish = model.model, model.models, model.find, model.connect, model.env, model.finish
 	if p.thinking = agentcore.ThinkingLevel(f.thinking); f.thinking != "" && !slices.Contains(session.ThinkingLevels(p.model), p.thinking) {
 		fmt.Fprintf(s.err, "--thinking %s: %s is not known to think (thinking in models.toml says that it does); it is asked without\n",
 			f.thinking, printable(p.model.Provider+"/"+p.model.ID))

@@ -32,7 +32,8 @@ type agentRun struct {
 	// connect gives what answers the model's requests; the hooks act on those that go over a network.
 	connect  func(hooks provider.Hooks) connection
 	model    agentcore.Model
-	models   []session.ScopedModel // those that the session knows by name
+	models   []session.ScopedModel                     // those that the session knows by name
+	find     func(ref string) (agentcore.Model, error) // gives the model of a name; for who changes models
 	thinking agentcore.ThinkingLevel
 	store    *session.Store // closed with the conversation
 	start    string         // why the session is there: "startup" or "resume"
@@ -78,6 +79,7 @@ type conversation struct {
 	report  *report
 
 	run       *agentRun
+	person    person                          // who is asked; nil when there is nobody
 	present   atomic.Pointer[session.Session] // session, for those who may ask before it is there
 	restored  session.Context
 	began     time.Time
@@ -152,8 +154,8 @@ func (c *conversation) openEngine(ctx context.Context) (err error) {
 		Logger: r.sinks[0].logger(),
 		Facts:  facts.Config{Own: r.own()},
 	}
-	if p := r.sinks[0].person(); p != nil {
-		a := &announced{p, c.present.Load}
+	if c.person = r.sinks[0].person(); c.person != nil {
+		a := &announced{c.person, c.present.Load}
 		cfg.Ask, cfg.UI = a.ask, a
 	}
 	c.engine, err = engine.Open(ctx, cfg)
@@ -211,13 +213,32 @@ func (c *conversation) openSession() error {
 		},
 		Store: r.store, Extensions: c.engine, CWD: r.cwd, Start: wire.SessionStartEvent{Reason: r.start}, Authorize: conn.authorize, Models: r.models,
 		OnError: func(err *session.BackgroundError) { logger.With("extension", err.Extension).Error(err.Error()) },
-		Logger:  logger.With("extension", "session"),
+		Logger:  logger.With("extension", "session"), Commands: c.commands(),
 	})
 	if err != nil {
 		return err
 	}
 	c.present.Store(c.session)
 	return nil
+}
+
+// commands are those of the extensions. What one has to say is shown to the person, or logged where there is none.
+func (c *conversation) commands() []session.Command {
+	var list []session.Command
+	for _, x := range c.engine.Commands() {
+		list = append(list, session.Command{Name: x.Name, Description: x.Description, Run: func(ctx context.Context, args string) error {
+			message, err := x.Run(ctx, args)
+			switch {
+			case err != nil || message == "":
+				return err
+			case c.person == nil:
+				c.run.sinks[0].logger().With("extension", x.Extension).Info(message)
+				return nil
+			}
+			return c.person.Notify(ctx, x.Extension, "info", message)
+		}})
+	}
+	return list
 }
 
 // begin tells the extensions that the session is there, and the session what is other than when it was left.

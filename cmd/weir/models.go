@@ -38,8 +38,10 @@ func (f *modelFlags) register(cmd *cobra.Command) {
 
 // modelChoice is a model and the way to it.
 type modelChoice struct {
-	model   agentcore.Model
-	models  []session.ScopedModel // those of the user's file
+	model  agentcore.Model
+	models []session.ScopedModel // those of the user's file
+	// find gives the model of a name; the error says which there are.
+	find    func(ref string) (agentcore.Model, error)
 	connect func(provider.Hooks) connection
 	// env is the environment of commands; nil is the process's.
 	env []string
@@ -73,6 +75,10 @@ func (f *modelFlags) open(ctx context.Context, stored string) (*modelChoice, err
 		return nil, usageError(err)
 	}
 	choice := &modelChoice{model: model.Model, env: keylessEnv(config), finish: func(bool) error { return nil }}
+	choice.find = func(ref string) (agentcore.Model, error) {
+		m, err := config.Find(ref)
+		return m.Model, err
+	}
 	for _, m := range config.Models {
 		choice.models = append(choice.models, session.ScopedModel{Model: m.Model})
 	}
@@ -130,7 +136,14 @@ func (f *modelFlags) openScript() (*modelChoice, error) {
 		return nil, usageError(err)
 	}
 	return &modelChoice{
-		model:   script.Model(),
+		model: script.Model(),
+		find: func(ref string) (agentcore.Model, error) {
+			m := script.Model()
+			if own := m.Provider + "/" + m.ID; ref != own {
+				return agentcore.Model{}, fmt.Errorf("there is no model %q: with --script there is only %s", ref, own)
+			}
+			return m, nil
+		},
 		connect: func(provider.Hooks) connection { return connection{Provider: script.Provider()} },
 		finish:  func(bool) error { return nil },
 	}, nil

@@ -18,6 +18,7 @@ type runFlags struct {
 	agentFlags
 	output       string
 	hideThinking bool
+	rpc          bool
 }
 
 func newRun(s streams) *cobra.Command {
@@ -45,6 +46,8 @@ func newRun(s streams) *cobra.Command {
 	}
 	f.register(cmd)
 	cmd.Flags().StringVar(&f.output, "output", "text", "text (a timeline) or json (one event a line)")
+	cmd.Flags().BoolVar(&f.rpc, "rpc", false, "talk with a program: JSON lines both ways over standard input and output (docs/rpc.md)")
+	cmd.MarkFlagsMutuallyExclusive("rpc", "output")
 	cmd.Flags().BoolVar(&f.hideThinking, "hide-thinking", false, "do not show what the model thinks")
 	return cmd
 }
@@ -55,6 +58,9 @@ func (f *runFlags) run(ctx context.Context, s streams, args []string) (err error
 	}
 	if args, err = f.session.takeArgument(args); err != nil {
 		return err
+	}
+	if f.rpc {
+		return f.runRPC(ctx, s, args)
 	}
 	prompt, err := promptText(s, args)
 	if err != nil {
