@@ -21,6 +21,7 @@ import (
 type Script struct {
 	source       []byte
 	capabilities []string
+	files        []string
 	warnings     []*Error
 }
 
@@ -31,6 +32,10 @@ func (s *Script) Source() []byte { return s.source }
 // Capabilities names the capabilities that the policy imports from "weir", in alphabetical order, as wasmhost names them:
 // file, http, kv, session, ui. The caller owns the slice.
 func (s *Script) Capabilities() []string { return slices.Clone(s.capabilities) }
+
+// Files are the policy and what it imports, as slash-separated paths below the policy's folder, in alphabetical order. Imports of types
+// alone, which leave nothing behind, are not among them. The caller owns the slice.
+func (s *Script) Files() []string { return slices.Clone(s.files) }
 
 // Warnings are what looks like a mistake in the policy and does not keep it from running, such as a comparison that is
 // always false. The caller must not change them.
@@ -134,7 +139,11 @@ func (b *bundle) build() (*Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Script{source: append(append(meta, '\n'), code...), capabilities: capabilities, warnings: b.messages(result.Warnings)}, nil
+	files, err := ownFiles(result.Metafile)
+	if err != nil {
+		return nil, err
+	}
+	return &Script{files: files, source: append(append(meta, '\n'), code...), capabilities: capabilities, warnings: b.messages(result.Warnings)}, nil
 }
 
 // meta is the first line of the source.
@@ -175,6 +184,24 @@ func usedCapabilities(metafile string) ([]string, error) {
 		}
 	}
 	return used, nil
+}
+
+// ownFiles are those of the policy that the bundler read.
+func ownFiles(metafile string) ([]string, error) {
+	var m struct {
+		Inputs map[string]struct{} `json:"inputs"`
+	}
+	if err := json.Unmarshal([]byte(metafile), &m); err != nil {
+		return nil, fmt.Errorf("the bundler's account: %w", err)
+	}
+	var files []string
+	for name := range m.Inputs {
+		if file, own := strings.CutPrefix(name, policySpace+":"); own {
+			files = append(files, path.Clean(file))
+		}
+	}
+	slices.Sort(files)
+	return files, nil
 }
 
 func (b *bundle) plugin(build api.PluginBuild) {

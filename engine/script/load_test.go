@@ -190,6 +190,14 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
+func TestFiles(t *testing.T) {
+	got := load(t, write(t, "policy.ts", "import \"./lib/rules.js\"; import type { T } from \"./types\"; import d from \"./data.json\";\nexport const tool_call = (): T => d;\n",
+		"lib/rules.ts", "import \"../other\";\n", "other.js", "", "types.ts", "export type T = any;\n", "data.json", "{}", "unused.ts", "")).Files()
+	if diff := cmp.Diff([]string{"data.json", "lib/rules.ts", "other.js", "policy.ts"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestIs(t *testing.T) {
 	for path, want := range map[string]bool{"a.ts": true, "a/b.mjs": true, "a.js": true, "a.mts": true, "a.tsx": false, "a.wasm": false, "bundled:ts": false, "ts": false} {
 		if got := script.Is(path); got != want {

@@ -152,6 +152,9 @@ func ParseFile(path string, text []byte) (*File, error) {
 	return f, nil
 }
 
+// ErrNoTestFile is that a folder holds none.
+var ErrNoTestFile = errors.New("no file there is named *" + Suffix)
+
 // FindFiles lists the test files that paths name: files as they are, folders with everything below them but hidden folders
 // and node_modules. No paths means this folder. The order is that of paths, alphabetical within a folder, each file once.
 func FindFiles(paths []string) ([]string, error) {
@@ -184,7 +187,7 @@ func FindFiles(paths []string) ([]string, error) {
 			return nil, err
 		}
 		if len(files) == before {
-			return nil, fmt.Errorf("%s: no file there is named *%s", p, Suffix)
+			return nil, fmt.Errorf("%s: %w", p, ErrNoTestFile)
 		}
 	}
 	seen := map[string]bool{}
