@@ -213,7 +213,7 @@ func (c *conversation) openSession() error {
 		},
 		Store: r.store, Extensions: c.engine, CWD: r.cwd, Start: wire.SessionStartEvent{Reason: r.start}, Authorize: conn.authorize, Models: r.models,
 		OnError: func(err *session.BackgroundError) { logger.With("extension", err.Extension).Error(err.Error()) },
-		Logger:  logger.With("extension", "session"), Commands: c.commands(),
+		Logger:  logger.With("extension", "session"), Commands: c.commands(), Bash: tools.Shell{Env: r.env},
 	})
 	if err != nil {
 		return err

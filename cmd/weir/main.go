@@ -71,7 +71,7 @@ func newRoot(s streams) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError(fmt.Errorf("%w\nsee %s --help", err, cmd.CommandPath()))
 	})
-	root.AddCommand(newDemo(s), newRun(s), newTrust(s), newModels(s), newSessions(s), newInit(s), newCheck(s), newExt(s), newDecide(s), newHook(s), newMCP(s), newDoctor(s), newBacktest(s), newInstall(s), newUninstall(s), newExplain(s), newAudit(s), newCompile(s))
+	root.AddCommand(newDemo(s), newRun(s), newChat(s), newTrust(s), newModels(s), newSessions(s), newInit(s), newCheck(s), newExt(s), newDecide(s), newHook(s), newMCP(s), newDoctor(s), newBacktest(s), newInstall(s), newUninstall(s), newExplain(s), newAudit(s), newCompile(s))
 	return root
 }
 

@@ -29,7 +29,7 @@ var errNo = errors.New("the person declined")
 // prompter asks at the terminal. One question at a time, in the order in which they come; Ctrl-C is a no, and so are the end
 // of the input and of the context.
 type prompter struct {
-	lines *lineReader
+	lines lineSource
 	out   io.Writer
 	style style
 	// interrupts lets a question take Ctrl-C; nil leaves that to the context.
@@ -163,6 +163,11 @@ func (p *prompter) Status(_ context.Context, from, text string) error {
 		p.status(from, text)
 	}
 	return nil
+}
+
+// lineSource gives the lines that a person types, one by one.
+type lineSource interface {
+	read(ctx context.Context) (string, error)
 }
 
 // lineReader gives the lines of a stream one by one. A line that was waited for in vain goes to the next who asks. Only one

@@ -147,9 +147,15 @@ func bashTimeout(args arguments) (time.Duration, error) {
 	return time.Duration(seconds * float64(time.Second)), nil
 }
 
+// commandOutput takes what a command prints, from one goroutine, and hears of its end.
+type commandOutput interface {
+	write(p []byte)
+	finish()
+}
+
 // run executes command until it has ended and all its output was read. It calls report, always from this goroutine, when
 // there is new output: at once, then at most every update interval, and once at the end. nil means exit code 0.
-func (s *toolset) run(ctx context.Context, command string, timeout time.Duration, out *output, report func()) *CommandError {
+func (s *toolset) run(ctx context.Context, command string, timeout time.Duration, out commandOutput, report func()) *CommandError {
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		return &CommandError{Reason: "the command was not started: " + err.Error(), ExitCode: -1, Err: err}
