@@ -93,6 +93,7 @@ type chat struct {
 	busy  atomic.Int64   // how much is under way
 	work  sync.WaitGroup // as above, to be waited for
 	lines []string       // of a text that goes on
+	taken chan struct{}  // closed when it is clear what becomes of the text that was said last; nil before the first
 }
 
 // What stands before the line that is typed. It is never empty.
@@ -164,11 +165,16 @@ func (c *chat) line(ctx context.Context, line string) bool {
 	return true
 }
 
-// say says something to the agent; while it works the text is queued.
+// say says something to the agent; while it works the text is queued. Texts keep their order.
 func (c *chat) say(ctx context.Context, text string, queue session.Behavior) {
+	before, taken := c.taken, make(chan struct{})
+	c.taken = taken
 	c.start(func() error {
+		if before != nil {
+			<-before
+		}
 		streaming := c.session.State().Streaming
-		err := c.session.Prompt(ctx, text, session.PromptOptions{Streaming: queue, Literal: true})
+		err := c.session.Prompt(ctx, text, session.PromptOptions{Streaming: queue, Literal: true, Preflight: func(bool) { close(taken) }})
 		if err == nil && streaming {
 			when := "before its next turn"
 			if queue == session.BehaviorFollowUp {

@@ -128,9 +128,12 @@ func TestChatCtrlC(t *testing.T) {
 	s.expect("tokens · no extensions")
 	s.typed("again\r")
 	<-begun
-	s.typed("not heard\r")
+	s.typed("not heard\rnor this\r")
+	s.expect("queued")
 	s.expect("queued")
 	s.typed(ctrlC + ctrlC)
+	s.expect("not sent: not heard")
+	s.expect("not sent: nor this")
 	s.exit(0)
 	h.kept("hello", "half a", "again")
 
