@@ -9,6 +9,6 @@ func newExt(s streams) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newNew(s), newInspect(s), newCall(s), newTest(s), newBench(s), newPack(s), newTCK(s))
+	cmd.AddCommand(newNew(s), newInspect(s), newCall(s), newTest(s), newBench(s), newPack(s), newWatch(s), newTCK(s))
 	return cmd
 }

@@ -96,6 +96,9 @@ func (w *Watcher) Next(ctx context.Context) ([]string, error) {
 	tick := time.NewTicker(look)
 	defer tick.Stop()
 	for {
+		if err := w.settle(ctx); err != nil {
+			return nil, err
+		}
 		changed, err := w.compare()
 		if err != nil || len(changed) > 0 {
 			return changed, err
@@ -109,9 +112,6 @@ func (w *Watcher) Next(ctx context.Context) ([]string, error) {
 			if !ok {
 				return nil, errors.New("watching files: closed")
 			}
-		}
-		if err := w.settle(ctx); err != nil {
-			return nil, err
 		}
 	}
 }
