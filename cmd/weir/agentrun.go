@@ -189,6 +189,12 @@ func (c *conversation) openSession() error {
 	if err != nil {
 		return err
 	}
+	for _, brought := range c.engine.Tools() {
+		if slices.ContainsFunc(toolset, func(t *agentcore.Tool) bool { return t.Name == brought.Name }) {
+			return usageError(fmt.Errorf("an extension brings a tool %q, which weir has itself: the two could not be told apart; leave that extension out of the set", brought.Name))
+		}
+		toolset = append(toolset, brought)
+	}
 	hooks := session.ProviderHooks(c.engine)
 	conn := r.connect(provider.Hooks{BeforeHeaders: hooks.Headers, BeforeRequest: hooks.Payload, AfterResponse: hooks.Response})
 	if conn.close != nil {
