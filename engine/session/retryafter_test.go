@@ -27,7 +27,8 @@ func TestRetryAfter(t *testing.T) {
 		{"a fraction", func(time.Time) string { return "2.5s" }, []time.Duration{2500 * time.Millisecond, 4 * time.Second, 8 * time.Second}, "429 Too Many Requests: slow (retry after 2.5s)"},
 		{
 			"a date", func(now time.Time) string { return now.Add(30 * time.Second).UTC().Format(http.TimeFormat) },
-			[]time.Duration{30 * time.Second, 30 * time.Second, 30 * time.Second}, "",
+			[]time.Duration{30 * time.Second, 30 * time.Second, 30 * time.Second},
+			"",
 		},
 		{"a date gone by", func(time.Time) string { return "Thu, 21 Oct 1999 07:28:00 GMT" }, []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second}, ""},
 		{"the bound", func(time.Time) string { return "120s" }, []time.Duration{2 * time.Minute, 2 * time.Minute, 2 * time.Minute}, ""},
