@@ -64,7 +64,7 @@ func (e *Engine) Reload(ctx context.Context, r Reload) (Reloaded, error) {
 	}
 	done, err := e.reload(ctx, r)
 	if err != nil {
-		e.logger.Error(fmt.Sprintf("the reload was refused, and what was loaded stays: %v", err))
+		e.logger.With("extension", "weir").Error(fmt.Sprintf("the reload was refused, and what was loaded stays: %v", err))
 	}
 	return done, err
 }

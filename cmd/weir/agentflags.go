@@ -27,6 +27,7 @@ type agentFlags struct {
 	set, cwd string
 	modules  []string
 	thinking string
+	watch    bool
 }
 
 func (f *agentFlags) register(cmd *cobra.Command) {
@@ -36,6 +37,7 @@ func (f *agentFlags) register(cmd *cobra.Command) {
 	f.trust.register(cmd)
 	cmd.Flags().StringVar(&f.set, "set", "", "extension set, instead of the user's and the project's (never of the managed one)")
 	cmd.Flags().StringArrayVarP(&f.modules, "extension", "e", nil, "an extension to load after the set: a .wasm, .ts or .js file, or bundled:NAME; repeatable")
+	cmd.Flags().BoolVar(&f.watch, "watch", false, "reload the extensions when the set, a module or a policy's source changes; who can write those files decides")
 	cmd.Flags().StringVar(&f.cwd, "cwd", ".", "working folder of the agent")
 	cmd.Flags().StringVar(&f.thinking, "thinking", "", "how much the model thinks: "+strings.Join(levelNames(), ", "))
 }
@@ -96,6 +98,12 @@ func (f *agentFlags) prepare(ctx context.Context, s streams, out sink, mode wire
 	trial := projectTrial{streams: s, flags: f.trust, host: p.host, cwd: p.cwd, mode: mode, person: out.person(), logger: out.logger()}
 	if p.set, err = trial.open(ctx, f.set, f.modules); err != nil {
 		return nil, err
+	}
+	if f.watch {
+		p.live = &liveSet{file: f.set, modules: f.modules, imports: map[string][]string{}}
+		if slices.ContainsFunc(p.set.Extensions, func(x set.Extension) bool { return x.Source == set.LayerProject }) {
+			p.live.project = trial.set
+		}
 	}
 	if p.system, p.about, err = f.prompts.system(s, p.cwd); err != nil {
 		return nil, err

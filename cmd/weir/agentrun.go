@@ -29,6 +29,7 @@ import (
 type agentRun struct {
 	host *wasmhost.Host // nil makes one; either is closed with the conversation
 	set  *set.Set
+	live *liveSet // where the set is reloaded from when its files change; nil does not
 	// connect gives what answers the model's requests; the hooks act on those that go over a network.
 	connect  func(hooks provider.Hooks) connection
 	model    agentcore.Model
@@ -79,6 +80,7 @@ type conversation struct {
 	report  *report
 
 	run       *agentRun
+	watch     *setWatch                       // nil when nothing is reloaded
 	person    person                          // who is asked; nil when there is nobody
 	present   atomic.Pointer[session.Session] // session, for those who may ask before it is there
 	restored  session.Context
@@ -158,6 +160,7 @@ func (c *conversation) openEngine(ctx context.Context) (err error) {
 		a := &announced{c.person, c.present.Load}
 		cfg.Ask, cfg.UI = a.ask, a
 	}
+	cfg.Reloads = r.live != nil
 	c.engine, err = engine.Open(ctx, cfg)
 	return err
 }
@@ -262,8 +265,10 @@ func (c *conversation) begin(ctx context.Context) error {
 			}
 		}
 	}
-	_, err := c.session.Begin(ctx)
-	return err
+	if _, err := c.session.Begin(ctx); err != nil || r.live == nil {
+		return err
+	}
+	return c.watchSet(ctx)
 }
 
 // prompt says something to the agent and returns when the session has settled. The error is what kept it from being said; a
@@ -278,6 +283,7 @@ func (c *conversation) prompt(ctx context.Context, text string) error {
 // close ends the conversation and has the sinks sum it up.
 func (c *conversation) close(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
+	c.watch.stop()
 	rep, store := c.report, c.run.store
 	c.engine.Observe(ctx, wire.SessionShutdownEvent{Reason: "quit"})
 	err := c.session.Close(ctx)

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+
+	"weir/engine"
+	"weir/engine/script"
+	"weir/engine/set"
+	"weir/engine/workbench"
+	"weir/extensions"
+	"weir/internal/filewatch"
+)
+
+// liveSet is what a conversation with --watch reloads its extensions from.
+type liveSet struct {
+	file    string // of --set; "" is the user's
+	modules []string
+	// project is the set of the project if it counts: as it was when it was found to be trusted, with its modules pinned. What
+	// changes in the project's folder is for the next start to judge.
+	project *set.Set
+	// imports remembers the files of policies in TypeScript and JavaScript, for when one does not load.
+	imports map[string][]string
+}
+
+// read reads the sets anew.
+func (l *liveSet) read() (*set.Set, error) { return openLayers(l.file, l.modules, l.project) }
+
+// files are those on which the set depends: the set files, whether they are there or not, the modules, and what policies import.
+func (l *liveSet) files(s *set.Set) []string {
+	d := discovery(l.file, nil)
+	files := []string{filepath.Join(d.ManagedDir, set.FileName)}
+	switch {
+	case l.file != "":
+		files = append(files, l.file)
+	case d.UserDir != "":
+		files = append(files, filepath.Join(d.UserDir, set.FileName))
+	}
+	for i := range s.Extensions {
+		x := &s.Extensions[i]
+		if _, bundled := x.Bundled(); bundled || x.Source == set.LayerProject {
+			continue
+		}
+		files = append(files, x.Module)
+		if script.Is(x.Module) {
+			if policy, err := script.Load(x.Module); err == nil { // what is wrong with it, the reload says
+				l.imports[x.Module] = nil
+				for _, f := range policy.Files() {
+					l.imports[x.Module] = append(l.imports[x.Module], filepath.Join(filepath.Dir(x.Module), filepath.FromSlash(f)))
+				}
+			}
+			files = append(files, l.imports[x.Module]...)
+		}
+	}
+	return files
+}
+
+// test runs the test files of an extension that changed, if it has any.
+func (l *liveSet) test(ctx context.Context, x *set.Extension) (err error) {
+	if _, bundled := x.Bundled(); bundled {
+		return nil
+	}
+	files, err := testFilesOf(x.Module)
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	// A host of its own: what the tests load is gone with it.
+	host, err := newHost(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, host.Close(context.WithoutCancel(ctx))) }()
+	runner := workbench.Runner{Host: host, Bundled: extensions.Bundled}
+	for _, path := range files {
+		rep, err := runFile(ctx, &runner, path)
+		if err != nil {
+			return err
+		}
+		for i := range rep.Cases {
+			if c := &rep.Cases[i]; !c.Passed {
+				return fmt.Errorf("%s: the case %q failed: %s", c.Position, c.Name, strings.Join(c.Failures, "; "))
+			}
+		}
+	}
+	return nil
+}
+
+// setWatch reloads the extensions of a conversation while it goes on.
+type setWatch struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// watchSet begins to reload on change, until the conversation is closed.
+func (c *conversation) watchSet(ctx context.Context) error {
+	live := c.run.live
+	watcher, err := filewatch.New()
+	if err != nil {
+		return failed(err)
+	}
+	if err := watcher.Track(live.files(c.run.set)); err != nil {
+		return failed(errors.Join(err, watcher.Close()))
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // it ends with the conversation, which outlives a cancelled run
+	w := &setWatch{cancel: cancel, done: make(chan struct{})}
+	c.watch = w
+	logger := c.run.sinks[0].logger().With("extension", "weir")
+	go func() {
+		defer close(w.done)
+		defer watcher.Close() //nolint:errcheck // nothing is lost
+		current := c.run.set
+		for {
+			if _, err := watcher.Next(ctx); err != nil {
+				if ctx.Err() == nil {
+					logger.Error(fmt.Sprintf("changes are no longer noticed: %v", err))
+				}
+				return
+			}
+			if s := c.reload(ctx, logger); s != nil {
+				current = s
+			}
+			if err := watcher.Track(live.files(current)); err != nil {
+				logger.Error(fmt.Sprintf("changes are no longer noticed: %v", err))
+				return
+			}
+		}
+	}()
+	return nil
+}
+
+// stop waits for a reload that is under way.
+func (w *setWatch) stop() {
+	if w != nil {
+		w.cancel()
+		<-w.done
+	}
+}
+
+// reload reads the set anew and has the engine run it; nil when that was refused.
+func (c *conversation) reload(ctx context.Context, logger *slog.Logger) *set.Set {
+	s, err := c.run.live.read()
+	if err != nil {
+		logger.Error(fmt.Sprintf("the reload was refused, and what was loaded stays: %v", err))
+		return nil
+	}
+	done, err := c.engine.Reload(ctx, engine.Reload{Set: s, Test: c.run.live.test})
+	if err != nil {
+		return nil // the engine has said why
+	}
+	if done.Any() {
+		var what []string
+		for _, p := range []struct {
+			verb  string
+			names []string
+		}{{"added", done.Added}, {"changed", done.Changed}, {"removed", done.Removed}} {
+			if len(p.names) > 0 {
+				what = append(what, p.verb+" "+strings.Join(p.names, ", "))
+			}
+		}
+		logger.Info("reloaded: " + strings.Join(what, "; "))
+	}
+	return s
+}
