@@ -16,6 +16,3 @@ func Try(f *os.File) error {
 	}
 	return err
 }
-
-// Release gives the lock back; closing the file does too.
-func Release(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

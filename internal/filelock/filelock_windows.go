@@ -16,13 +16,12 @@ const (
 	errorLockViolation  = syscall.Errno(33)
 )
 
-// region is one byte far behind any content, so that others may still read the file.
-func region() *syscall.Overlapped { return &syscall.Overlapped{OffsetHigh: 0x7fffffff} }
-
 // Try takes the lock, or gives [ErrLocked] at once.
 func Try(f *os.File) error {
 	lock := syscall.NewLazyDLL("kernel32.dll").NewProc("LockFileEx")
-	ok, _, err := lock.Call(f.Fd(), lockFailImmediately|lockExclusive, 0, 1, 0, uintptr(unsafe.Pointer(region())))
+	// One byte far behind any content, so that others may still read the file.
+	at := syscall.Overlapped{OffsetHigh: 0x7fffffff}
+	ok, _, err := lock.Call(f.Fd(), lockFailImmediately|lockExclusive, 0, 1, 0, uintptr(unsafe.Pointer(&at)))
 	switch {
 	case ok != 0:
 		return nil
@@ -31,13 +30,4 @@ func Try(f *os.File) error {
 	default:
 		return err
 	}
-}
-
-// Release gives the lock back; closing the file does too.
-func Release(f *os.File) error {
-	unlock := syscall.NewLazyDLL("kernel32.dll").NewProc("UnlockFileEx")
-	if ok, _, err := unlock.Call(f.Fd(), 0, 1, 0, uintptr(unsafe.Pointer(region()))); ok == 0 {
-		return err
-	}
-	return nil
 }
