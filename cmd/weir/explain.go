@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -74,6 +77,17 @@ func (f *decideFlags) explain(ctx context.Context, s streams) (err error) {
 	ev, err := decide.Parse(raw)
 	if err != nil {
 		return usageError(fmt.Errorf("the event on standard input: %w", err))
+	}
+	// Nothing is decided here, so nothing goes into a journal.
+	scratch, err := os.MkdirTemp("", "weir-explain-")
+	if err != nil {
+		return failed(err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	for i := range cfg.Set.Extensions {
+		if g := &cfg.Set.Extensions[i].Grant; g.Journal != "" {
+			g.Journal = filepath.Join(scratch, strconv.Itoa(i)+".jsonl")
+		}
 	}
 	x := explanation{Event: ev.Kind.String(), Steps: []step{}, NotAsked: []string{}}
 	cfg.Trace = func(rec engine.Record, e *engine.Event, result any) {
