@@ -33,7 +33,7 @@ func loadHint(wasm []byte, err error) string {
 	case slices.Contains(m.CustomSections, "linking"):
 		return "this is an object file that was not linked: clang without -c, or wasm-ld --no-entry -o policy.wasm FILE"
 	case errors.As(err, &missing):
-		return importHint(m, missing)
+		return importHint(missing)
 	case errors.As(err, &shape):
 		return shapeHint(shape)
 	case m.Command:
@@ -128,7 +128,7 @@ func (m *seen) exports(name string) bool {
 }
 
 // importHint is about an import that nobody here provides.
-func importHint(m seen, e *wasmhost.ImportError) string {
+func importHint(e *wasmhost.ImportError) string {
 	has := func(part string) bool { return strings.Contains(e.Name, part) }
 	switch {
 	case e.ModuleKnown && e.Kind == screen.Function && e.Provided != "":

@@ -105,7 +105,7 @@ func (w *extWatch) run(ctx context.Context) error {
 		}
 		if changed, err = watcher.Next(ctx); err != nil {
 			if ctx.Err() != nil {
-				return nil //nolint:nilerr // Ctrl-C is how it ends
+				return nil // Ctrl-C is how it ends
 			}
 			return failed(err)
 		}

@@ -15,7 +15,7 @@ func FindBuild(dir string) (string, error) {
 		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
 		return err == nil && info.Mode().IsRegular()
 	}
-	lang := ""
+	var lang string
 	switch {
 	case has("Makefile"):
 		return "make", nil

@@ -48,6 +48,8 @@ type Watcher struct {
 	known   map[string]snapshot // by root
 }
 
+var errClosed = errors.New("watching files: closed")
+
 // snapshot is how the files of a root are, by path.
 type snapshot map[string]stamp
 
@@ -107,10 +109,13 @@ func (w *Watcher) Next(ctx context.Context) ([]string, error) {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-tick.C:
-		case <-w.notices.Errors: // lost notices: we look anyway
+		case _, ok := <-w.notices.Errors: // lost notices: we look anyway
+			if !ok {
+				return nil, errClosed
+			}
 		case _, ok := <-w.notices.Events:
 			if !ok {
-				return nil, errors.New("watching files: closed")
+				return nil, errClosed
 			}
 		}
 	}
@@ -130,8 +135,14 @@ func (w *Watcher) settle(ctx context.Context) error {
 			return nil
 		case <-end.C:
 			return nil
-		case <-w.notices.Errors:
-		case <-w.notices.Events:
+		case _, ok := <-w.notices.Errors:
+			if !ok {
+				return errClosed
+			}
+		case _, ok := <-w.notices.Events:
+			if !ok {
+				return errClosed
+			}
 			rest.Reset(quiet)
 		}
 	}
