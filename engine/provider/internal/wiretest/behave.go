@@ -218,7 +218,7 @@ func (w *Wire) proxy(t *testing.T) {
 	}
 	transport := &http.Transport{Proxy: http.ProxyURL(proxy)}
 	defer transport.CloseIdleConnections()
-	w.fails(t, "http://x.example", transport, "transient", "connection error: proxyconnect tcp: ")
+	w.fails(t, "http://x.example", transport, "transient", "connection error: the proxy did not carry the request: ")
 }
 
 type failing struct{ err error }
