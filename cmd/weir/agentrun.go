@@ -176,6 +176,13 @@ func (r *agentRun) own() []string {
 			own = append(own, abs)
 		}
 	}
+	if r.live != nil { // the agent must not change what decides about it, what policies import included
+		for _, f := range r.live.files(r.set) {
+			if abs, err := filepath.Abs(f); err == nil { // as above
+				own = append(own, abs)
+			}
+		}
+	}
 	return own
 }
 
