@@ -104,20 +104,20 @@ func (p *rpcPerson) question(ctx context.Context, r rpcRequest) (*rpcCommand, er
 		}
 		return c, nil
 	case <-ctx.Done():
-		if _, open := p.take(r.ID); open {
+		if p.take(r.ID) {
 			_ = p.line(rpcRequest{Type: r.Type, ID: r.ID, Method: "cancel", Extension: r.Extension}) // told at the end
 		}
 		return nil, context.Cause(ctx)
 	}
 }
 
-// take removes an open question.
-func (p *rpcPerson) take(id string) (rpcQuestion, bool) {
+// take removes a question and says whether it was open.
+func (p *rpcPerson) take(id string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	q, open := p.open[id]
+	_, open := p.open[id]
 	delete(p.open, id)
-	return q, open
+	return open
 }
 
 // answer hands an answer to its question. A question whose answer was no answer stays open.

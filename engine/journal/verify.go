@@ -37,10 +37,11 @@ func Verify(r io.Reader, anchor string) (Report, error) {
 	var seq uint64
 	for n := 1; ; n++ {
 		line, err := in.ReadSlice('\n')
+		last := errors.Is(err, io.EOF)
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			return rep, &Problem{n, fmt.Sprintf("longer than any entry: more than %d bytes", maxLine)}
-		case err != nil && !errors.Is(err, io.EOF):
+		case err != nil && !last:
 			return rep, err
 		case len(line) == 0:
 			return rep, nil
@@ -68,7 +69,7 @@ func Verify(r io.Reader, anchor string) (Report, error) {
 		if rep.Head == anchor {
 			rep.Anchor = n
 		}
-		if err != nil {
+		if last {
 			return rep, nil
 		}
 	}
