@@ -4,8 +4,10 @@ SHELL := /bin/bash
 
 GO      ?= go
 TOOL     = $(GO) tool -modfile=tools/go.mod
-# What is tested once more under the race detector: all but the SDKs whose tests mostly wait for compilers of other languages.
-RACE    ?= $$($(GO) list ./... | grep -v '/guest-sdk/\(assemblyscript\|extism\|rust\|zig\)')
+# What is tested once more under the race detector: all but the SDKs whose tests mostly wait for compilers of other languages. Of the
+# command, what runs at a terminal and over pipes in this process: its scripts start programs, one after the other.
+RACE    ?= $$($(GO) list ./... | grep -v '/guest-sdk/\(assemblyscript\|extism\|rust\|zig\)\|/cmd/weir$$')
+RACECLI  = Chat|RPC|Terminal|Ctrl|Keyboard|Resume|Prompter
 BENCH   ?= .
 FUZZTIME ?= 30s
 
@@ -39,6 +41,7 @@ lint:
 
 race:
 	$(GO) test -race -shuffle=on -timeout 30m $(RACE)
+	$(GO) test -race -shuffle=on -timeout 20m -run '$(RACECLI)' ./cmd/weir
 
 guests: ## rebuild every committed .wasm and compare
 	WEIR_REQUIRE_GUESTS=1 $(GO) test -count=1 -run 'Rebuild|Match.*Source|Reproducible' ./extensions/... ./guest-sdk/... ./wasmhost/... ./cmd/...
