@@ -70,7 +70,7 @@ func (e *Engine) messageEnd(ctx context.Context, message *agentcore.Message) (*a
 	l := e.enter()
 	defer e.leave(ctx, l)
 	account := l.newAccount()
-	defer func() { e.settle(ctx, account, &wire.DecisionEvent{Event: wire.EventMessageEnd}) }()
+	defer func() { e.settle(ctx, account, wire.DecisionEvent{Event: wire.EventMessageEnd}) }()
 	for i := range l.handlers[wire.EventMessageEnd] {
 		h := &l.handlers[wire.EventMessageEnd][i]
 		role := message.Role()

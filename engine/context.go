@@ -21,7 +21,7 @@ func (e *Engine) Context(ctx context.Context, messages []*agentcore.Message) ([]
 	l := e.enter()
 	defer e.leave(ctx, l)
 	account := l.newAccount()
-	defer func() { e.settle(ctx, account, &wire.DecisionEvent{Event: wire.EventContext}) }()
+	defer func() { e.settle(ctx, account, wire.DecisionEvent{Event: wire.EventContext}) }()
 	history := messages
 	var edits []promptEdit
 	for i := range l.handlers[wire.EventContext] {

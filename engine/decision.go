@@ -54,10 +54,11 @@ func (a *account) add(rec *Record) {
 
 // settle tells the witnesses what came of an event other than tool_call, if anybody had anything to say. The event cannot be taken
 // back, so a fault of a witness is recorded and isolated.
-func (e *Engine) settle(ctx context.Context, a *account, d *wire.DecisionEvent) {
+func (e *Engine) settle(ctx context.Context, a *account, about wire.DecisionEvent) {
 	if a == nil || !slices.ContainsFunc(a.answers, func(x wire.DecisionAnswer) bool { return x.Outcome != OutcomeNone.String() }) {
 		return
 	}
+	d := about // by value until here: an event that nobody has anything to say about allocates nothing
 	d.Decision = OutcomeNone.String()
 	for _, x := range a.answers {
 		switch {
@@ -69,7 +70,7 @@ func (e *Engine) settle(ctx context.Context, a *account, d *wire.DecisionEvent) 
 		}
 	}
 	d.Answers = a.answers
-	_, _ = e.tell(ctx, a.witnesses, d) // recorded there
+	_, _ = e.tell(ctx, a.witnesses, &d) // recorded there
 }
 
 // settleCall tells the witnesses what was decided about a tool call, before the tool runs. When one that is strict cannot be told,

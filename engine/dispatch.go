@@ -101,7 +101,7 @@ func (e *Engine) observe(ctx context.Context, ev *Event) {
 	l := e.enter()
 	defer e.leave(ctx, l)
 	ev.account = l.newAccount()
-	defer func() { e.settle(ctx, ev.account, &wire.DecisionEvent{Event: ev.Kind}) }()
+	defer func() { e.settle(ctx, ev.account, wire.DecisionEvent{Event: ev.Kind}) }()
 	for i := range l.handlers[ev.Kind] {
 		h := &l.handlers[ev.Kind][i]
 		ev.later = e.heardLater(h, *ev)

@@ -140,7 +140,7 @@ func round[R any](
 	l := e.enter()
 	defer e.leave(ctx, l)
 	account := l.newAccount()
-	defer func() { e.settle(ctx, account, &wire.DecisionEvent{Event: kind}) }()
+	defer func() { e.settle(ctx, account, wire.DecisionEvent{Event: kind}) }()
 	var answers []wire.Answer[R]
 	for i := range l.handlers[kind] {
 		h := &l.handlers[kind][i]

@@ -20,7 +20,7 @@ func (e *Engine) ToolResult(ctx context.Context, ev wire.ToolResultEvent) (resul
 	defer e.leave(ctx, l)
 	account := l.newAccount()
 	defer func() {
-		e.settle(ctx, account, &wire.DecisionEvent{Event: wire.EventToolResult, ToolName: ev.ToolName, ToolCallID: ev.ToolCallID})
+		e.settle(ctx, account, wire.DecisionEvent{Event: wire.EventToolResult, ToolName: ev.ToolName, ToolCallID: ev.ToolCallID})
 	}()
 	var known *facts.Event // of the result as it is now
 	for i := range l.handlers[wire.EventToolResult] {
