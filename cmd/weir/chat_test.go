@@ -122,6 +122,7 @@ func TestChatCtrlC(t *testing.T) {
 	s.expect("> ")
 	s.typed("hello\r")
 	<-begun
+	s.expect("Well:\r\n") // what it said has come
 	s.typed(ctrlC)
 	s.expect("aborting; Ctrl-C again to leave")
 	s.expect("aborted")

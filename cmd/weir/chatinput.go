@@ -29,6 +29,7 @@ type lineEditor struct {
 	prompt string
 	asker  chan string // who gets the lines, instead of the conversation
 	next   chan string // the asker to be
+	asks   string      // what stands before the answer that next waits for
 	aside  bool        // a line was put aside: draft
 	draft  string
 	tail   []byte // what was written of a line that has not ended
@@ -167,9 +168,7 @@ func (e *lineEditor) Write(p []byte) (int, error) {
 func (e *lineEditor) read(ctx context.Context) (string, error) {
 	answer := make(chan string, 1)
 	e.mu.Lock()
-	e.next = answer
-	e.show(string(e.tail))
-	e.tail = nil
+	e.next, e.asks, e.tail = answer, string(e.tail), nil
 	e.mu.Unlock()
 	e.keys.press(keyAside)
 	defer func() {
@@ -190,7 +189,7 @@ func (e *lineEditor) read(ctx context.Context) (string, error) {
 }
 
 // key is called for each key, by the goroutine that reads the lines. What was typed before keyAside has gone its way then: it
-// is never taken for an answer to what was asked after it.
+// is never taken for an answer to what was asked after it. The question is shown no sooner, so that what is typed under it is.
 func (e *lineEditor) key(line string, _ int, key rune) (string, int, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -199,7 +198,9 @@ func (e *lineEditor) key(line string, _ int, key rune) (string, int, bool) {
 		if !e.aside {
 			e.aside, e.draft = true, line
 		}
-		e.asker = e.next
+		if e.asker = e.next; e.asker != nil {
+			e.show(e.asks)
+		}
 		return "", 0, true
 	case keyBack:
 		if e.next != nil { // the next question stands already

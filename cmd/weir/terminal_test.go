@@ -218,7 +218,7 @@ func slowServer(t *testing.T) (url string, begun, goOn chan struct{}) {
 			_ = http.NewResponseController(w).Flush() // the program may be gone
 		}
 		say(`{"reasoning_content":"Let me see."}`, "null")
-		say(`{"content":"half a \u001b[31mword"}`, "null")
+		say(`{"content":"Well:\nhalf a \u001b[31mword"}`, "null")
 		begun <- struct{}{}
 		select {
 		case <-goOn:
@@ -261,7 +261,7 @@ func TestStreamsToTheTerminal(t *testing.T) {
 	}
 	goOn <- struct{}{}
 	out, errOut := h.weir(0, "run", "hello")
-	contains(t, out, "  thinks Let me see.\n  model half a \\x1b[31mword and the rest\n        \n        New paragraph.\n")
+	contains(t, out, "  thinks Let me see.\n  model Well:\n        half a \\x1b[31mword and the rest\n        \n        New paragraph.\n")
 	if strings.Contains(out+errOut, "\x1b") {
 		t.Errorf("escapes in a file: %q", out+errOut)
 	}
