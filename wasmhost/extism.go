@@ -78,15 +78,12 @@ func (h *Host) compilePlugin(ctx context.Context, wasm []byte) (p *extismPlugin,
 	}
 	// WASI is ours, not the one that go-sdk would add, for which proc_exit(0) is a success.
 	var funcs []extism.HostFunction
-	for _, m := range []struct {
-		name string
-		fns  []hostFunc
-	}{{meterModule, meterFuncs()}, {wasiModule, wasiFuncs()}} {
-		for _, f := range m.fns {
+	for _, module := range []string{meterModule, wasiModule} {
+		for _, f := range hostFuncs(module) {
 			hf := extism.NewHostFunctionWithStack(f.name, func(ctx context.Context, _ *extism.CurrentPlugin, stack []uint64) {
 				f.fn(ctx, instanceOf(ctx).mod, stack)
 			}, f.params, f.results)
-			hf.SetNamespace(m.name)
+			hf.SetNamespace(module)
 			funcs = append(funcs, hf)
 		}
 	}

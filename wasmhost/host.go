@@ -49,6 +49,8 @@ type Host struct {
 	cache     wazero.CompilationCache
 	store     moduleStore
 
+	// What serve made: written under serving, read by who called it.
+	serving    sync.Mutex
 	kernel     wazero.CompiledModule
 	kernelFuel string // name under which the kernel exports its fuel
 
@@ -92,9 +94,6 @@ func New(ctx context.Context, cfg Config) (*Host, error) {
 	}
 	h.runtime = wazero.NewRuntimeWithConfig(ctx, h.runtimeConfig())
 	h.validator = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter().WithCoreFeatures(features).WithDebugInfoEnabled(false))
-	if err := h.prepare(ctx); err != nil {
-		return nil, errors.Join(err, h.Close(ctx))
-	}
 	return h, nil
 }
 
@@ -110,34 +109,55 @@ func (h *Host) runtimeConfig() wazero.RuntimeConfig {
 	return rc.WithCoreFeatures(features).WithDebugInfoEnabled(true) // the meter leaves no debug sections but the names
 }
 
-// prepare instantiates the modules that guests import from, and compiles the kernel.
-func (h *Host) prepare(ctx context.Context) error {
-	for _, m := range []struct {
-		name string
-		fns  []hostFunc
-	}{
-		{meterModule, meterFuncs()},
-		{userModule, userFuncs()},
-		{wasiModule, wasiFuncs()},
-		{envModule, envFuncs()},
-	} {
-		b := h.runtime.NewHostModuleBuilder(m.name)
-		for _, f := range m.fns {
+// serve instantiates the host modules of these names, and compiles the kernel, unless an earlier module had them: one that
+// imports little starts sooner.
+func (h *Host) serve(ctx context.Context, names []string, kernel bool) error {
+	h.serving.Lock()
+	defer h.serving.Unlock()
+	if kernel {
+		names = append(slices.Clone(names), envModule)
+	}
+	for _, name := range names {
+		if h.runtime.Module(name) != nil {
+			continue
+		}
+		b := h.runtime.NewHostModuleBuilder(name)
+		for _, f := range hostFuncs(name) {
 			b = b.NewFunctionBuilder().WithGoModuleFunction(f.fn, f.params, f.results).Export(f.name)
 		}
 		if _, err := b.Instantiate(ctx); err != nil {
-			return fmt.Errorf("host module %s: %w", m.name, err)
+			return fmt.Errorf("host module %s: %w", name, err)
 		}
+	}
+	if !kernel || h.kernel != nil {
+		return nil
 	}
 	metered, info, err := meter.Instrument(kernelWasm, meter.Config{})
 	if err != nil {
 		return fmt.Errorf("kernel: %w", err)
 	}
-	h.kernelFuel = info.FuelGlobal
-	if h.kernel, err = h.native(ctx, metered); err != nil {
+	compiled, err := h.native(ctx, metered)
+	if err != nil {
 		return fmt.Errorf("kernel: %w", err)
 	}
+	h.kernel, h.kernelFuel = compiled, info.FuelGlobal
 	return nil
+}
+
+// hostFuncs are the functions of a host module.
+func hostFuncs(module string) []hostFunc {
+	switch module {
+	case meterModule:
+		return meterFuncs()
+	case userModule:
+		return userFuncs()
+	case wasiModule:
+		return wasiFuncs()
+	case envModule:
+		return envFuncs()
+	default:
+		return nil
+	}
 }
 
 // now is the time since the host was made.

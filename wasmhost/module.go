@@ -226,6 +226,15 @@ func (h *Host) compile(ctx context.Context, key moduleKey, wasm []byte, summary 
 		}
 		return m, nil
 	}
+	imports := []string{meterModule}
+	for _, i := range summary.Imports {
+		if i.Module != extismModule {
+			imports = append(imports, i.Module)
+		}
+	}
+	if err := h.serve(ctx, imports, m.kernel); err != nil {
+		return nil, err
+	}
 	if m.compiled, err = h.native(ctx, metered.wasm); err != nil {
 		return nil, fmt.Errorf("compile: %w", err)
 	}
