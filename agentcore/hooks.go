@@ -19,6 +19,9 @@ type Hooks struct {
 	// MessageEnd may replace a finished message (same role) after it was appended and before any listener hears of
 	// it. The replacement takes its place in the state, the loop, this and all later events. nil result: keep.
 	MessageEnd func(ctx context.Context, message *Message) (*Message, error)
+	// ToolNotFound gives the error text of a call to a tool that the turn does not have, for a program that knows more about it;
+	// "" keeps the loop's own text. It must return at once.
+	ToolNotFound func(name string) string
 	// BeforeToolCall runs after the arguments were validated and before the tool runs. An error becomes an error result
 	// of the call: the tool does not run.
 	BeforeToolCall func(ctx context.Context, call *ToolCallContext) (*BeforeToolCallResult, error)

@@ -158,7 +158,14 @@ func (b *batch) prepare(call *ToolCall) (*execution, *outcome) {
 	r := b.run
 	tool := r.tools.find(call.Name)
 	if tool == nil {
-		return nil, now(textNotFound(call.Name))
+		text := ""
+		if say := r.agent.cfg.Hooks.ToolNotFound; say != nil {
+			text = say(call.Name)
+		}
+		if text == "" {
+			text = textNotFound(call.Name)
+		}
+		return nil, now(text)
 	}
 	raw := argumentsOrEmpty(call.Arguments)
 	args, err := prepareArguments(tool, raw)

@@ -31,6 +31,8 @@ type Config struct {
 	// Reloads says that [Engine.Reload] will be called: [Engine.Hooks] then gives every hook, since the next set may have a use for
 	// one that this set has none for.
 	Reloads bool
+	// ToolNames are those of the program's own tools. A set whose extensions bring one of that name is not loaded.
+	ToolNames []string
 	// Trusting says that the extensions are code of this program and to be taken at their word: rewritten arguments are not
 	// validated again, partial results of tools are not withheld until the whole was seen, and what the model reads of a
 	// block or a fault are the extension's own words. Where the ABI is stricter than the reference (sections 6 and 8), this
@@ -99,7 +101,7 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	if e.logger == nil {
 		e.logger = slog.New(slog.DiscardHandler)
 	}
-	l, _, err := e.assemble(ctx, cfg.Set, &lineup{})
+	l, _, err := e.assemble(ctx, cfg.Set, nil, &lineup{})
 	if err != nil {
 		return nil, err
 	}
@@ -108,10 +110,16 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 }
 
 // FactsConfig is what the facts of this engine are told against, completed with what the engine knows.
-func (e *Engine) FactsConfig() facts.Config { return factsConfig(&e.cfg, e.lineup.Load().set) }
+func (e *Engine) FactsConfig() facts.Config {
+	l := e.lineup.Load()
+	return factsConfig(&e.cfg, l.set, l.own)
+}
 
-// factsConfig completes what the caller said about the place that facts are told against.
-func factsConfig(cfg *Config, s *set.Set) facts.Config {
+// Set is the set that runs; nil is none. It must not be changed.
+func (e *Engine) Set() *set.Set { return e.lineup.Load().set }
+
+// factsConfig completes what the caller said about the place that facts are told against. more is of weir's own too.
+func factsConfig(cfg *Config, s *set.Set, more []string) facts.Config {
 	c := cfg.Facts
 	if c.Workspace == "" {
 		c.Workspace = cfg.CWD
@@ -121,7 +129,7 @@ func factsConfig(cfg *Config, s *set.Set) facts.Config {
 			c.Home = home
 		}
 	}
-	own := slices.Clone(c.Own)
+	own := append(slices.Clone(c.Own), more...)
 	if c.Workspace != "" {
 		own = append(own, filepath.Join(c.Workspace, ".weir"))
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,14 +19,12 @@ import (
 // Tools are the tools that the extensions bring, in the order of the set. Their calls pass through the same chains as those
 // of any other tool. What a guest reports while it runs is streamed; what goes wrong in it becomes an error result that names
 // the extension and the fault. Extensions that only monitor bring none. After a reload a tool calls its extension as it is then, and
-// fails when that is gone; see [Reloaded].
+// fails when that is gone, or takes other arguments than the model was told; see [Reloaded].
 func (e *Engine) Tools() []*agentcore.Tool {
 	var tools []*agentcore.Tool
-	for _, m := range e.lineup.Load().members {
-		if x, ok := m.ext.(*guestExtension); ok && !m.monitor {
-			for i := range x.tools {
-				tools = append(tools, e.guestTool(x.name, &x.tools[i]))
-			}
+	for x := range e.lineup.Load().bringers() {
+		for i := range x.tools {
+			tools = append(tools, e.guestTool(x.name, &x.tools[i]))
 		}
 	}
 	return tools
@@ -44,11 +43,7 @@ type Command struct {
 // monitor bring none. For a reload the same holds as for [Engine.Tools].
 func (e *Engine) Commands() []Command {
 	var commands []Command
-	for _, m := range e.lineup.Load().members {
-		x, ok := m.ext.(*guestExtension)
-		if !ok || m.monitor {
-			continue
-		}
+	for x := range e.lineup.Load().bringers() {
 		for _, spec := range x.commands {
 			commands = append(commands, Command{
 				Extension: x.name, Name: spec.Name, Description: spec.Description,
@@ -61,6 +56,11 @@ func (e *Engine) Commands() []Command {
 	return commands
 }
 
+// toolGone is what a call of a tool is answered with that an extension brought and, since a reload, brings no longer.
+func toolGone(extension, tool string) string {
+	return fmt.Sprintf("the extension %s, which brought the tool %s, was reloaded and brings it no longer", extension, tool)
+}
+
 func (e *Engine) guestTool(extension string, spec *wire.ToolSpec) *agentcore.Tool {
 	return &agentcore.Tool{
 		Name: spec.Name, Label: spec.Label, Description: spec.Description, Parameters: spec.Parameters, ExecutionMode: spec.ExecutionMode,
@@ -71,7 +71,10 @@ func (e *Engine) guestTool(extension string, spec *wire.ToolSpec) *agentcore.Too
 				return slices.ContainsFunc(x.tools, func(t wire.ToolSpec) bool { return t.Name == spec.Name })
 			})
 			if x == nil {
-				return nil, fmt.Errorf("the extension %s, which brought the tool %s, was reloaded and brings it no longer", extension, spec.Name)
+				return nil, errors.New(toolGone(extension, spec.Name))
+			}
+			if i := slices.IndexFunc(x.tools, func(t wire.ToolSpec) bool { return t.Name == spec.Name }); !bytes.Equal(x.tools[i].Parameters, spec.Parameters) {
+				return nil, fmt.Errorf("the extension %s was reloaded since this call was made, and its tool %s takes other arguments now; see its description and call it again", extension, spec.Name)
 			}
 			w := x.pool.Get().(*encoding)
 			defer x.pool.Put(w)
@@ -170,8 +173,9 @@ func entries(d *wire.Describe, check func(export string) error) ([]string, error
 	return names, nil
 }
 
-// checkTools refuses a set in which two extensions bring a tool of one name: calls of it could not be told apart.
-func checkTools(s *set.Set, members []*member) error {
+// checkTools refuses a set in which two extensions bring a tool of one name, or one brings a tool of the program's: calls of it could
+// not be told apart.
+func checkTools(s *set.Set, members []*member, programs []string) error {
 	owner := map[string]string{}
 	var errs []error
 	for i, m := range members {
@@ -181,13 +185,18 @@ func checkTools(s *set.Set, members []*member) error {
 		}
 		for _, tool := range x.tools {
 			first, twice := owner[tool.Name]
-			if !twice {
+			var text string
+			switch {
+			case slices.Contains(programs, tool.Name):
+				text = fmt.Sprintf("extension %q brings the tool %q, which the program has itself", x.name, tool.Name)
+			case twice:
+				text = fmt.Sprintf("extension %q brings the tool %q, which %q brings already", x.name, tool.Name, first)
+			default:
 				owner[tool.Name] = x.name
 				continue
 			}
-			text := fmt.Sprintf("extension %q brings the tool %q, which %q brings already", x.name, tool.Name, first)
 			if s != nil && i < len(s.Extensions) {
-				errs = append(errs, s.Extensions[i].At("module").Error("extension.module", text, "leave one of them out"))
+				errs = append(errs, s.Extensions[i].At("module").Error("extension.module", text, "calls of it could not be told apart; leave this extension out"))
 				continue
 			}
 			errs = append(errs, errors.New(text))

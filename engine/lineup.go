@@ -18,6 +18,7 @@ import (
 // each event goes through one from beginning to end.
 type lineup struct {
 	set      *set.Set // nil for none
+	own      []string // of [Reload.Own]
 	recheck  bool
 	pairs    bool
 	members  []*member
@@ -86,8 +87,8 @@ func (l *lineup) find(name string) *member {
 
 // assemble loads a set. What runs in the lineup of before and is unchanged is taken over; fresh are the others. When it fails, only
 // what was open before stays open.
-func (e *Engine) assemble(ctx context.Context, s *set.Set, before *lineup) (l *lineup, fresh []*member, err error) {
-	l = &lineup{set: s, recheck: true, pairs: true}
+func (e *Engine) assemble(ctx context.Context, s *set.Set, own []string, before *lineup) (l *lineup, fresh []*member, err error) {
+	l = &lineup{set: s, own: own, recheck: true, pairs: true}
 	l.users.Store(1)
 	var errs []error
 	if s != nil {
@@ -112,7 +113,7 @@ func (e *Engine) assemble(ctx context.Context, s *set.Set, before *lineup) (l *l
 		l.members = append(l.members, &member{ext: n})
 	}
 	if len(errs) == 0 {
-		if err := checkTools(s, l.members); err != nil {
+		if err := checkTools(s, l.members, e.cfg.ToolNames); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -121,7 +122,7 @@ func (e *Engine) assemble(ctx context.Context, s *set.Set, before *lineup) (l *l
 	}
 	l.handlers, l.witnesses = newTable(l.members), newWitnesses(l.members)
 	if asksFacts(l.handlers) {
-		l.facts = facts.New(factsConfig(&e.cfg, s))
+		l.facts = facts.New(factsConfig(&e.cfg, s, own))
 	}
 	return l, fresh, nil
 }

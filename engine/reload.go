@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 
+	"weir/agentcore"
 	"weir/engine/set"
 	"weir/engine/wire"
 	"weir/wasmhost"
@@ -17,6 +19,8 @@ type Reload struct {
 	// Set is what is to run from now on; nil names no extensions. It is to be read as for [Open], by set.Open say, which has the
 	// managed layer in it. It must not be changed afterwards.
 	Set *set.Set
+	// Own are files that the set depends on and does not name, absolute: to facts they are weir's own, besides Config.Facts.Own.
+	Own []string
 	// Test, when it is not nil, is asked about each extension of the set that is new or changed, once all have loaded. It tries
 	// the module out on its own; an error refuses the reload. It must not call the engine's Reload or Close.
 	Test func(ctx context.Context, x *set.Extension) error
@@ -29,6 +33,8 @@ type Reloaded struct {
 	// Tools and Commands say that others are there than before, or that they describe themselves otherwise: the program must
 	// then take those of [Engine.Tools] and [Engine.Commands] anew.
 	Tools, Commands bool
+	// ToolsGone are tools that nobody brings any longer, with what a later call of one is to be answered with.
+	ToolsGone map[string]string
 }
 
 // Any says whether an extension was added, changed or removed.
@@ -74,15 +80,13 @@ func (e *Engine) reload(ctx context.Context, r Reload) (Reloaded, error) {
 	if err := r.Set.CheckReload(before.set); err != nil {
 		return Reloaded{}, err
 	}
-	after, fresh, err := e.assemble(ctx, r.Set, before)
+	after, fresh, err := e.assemble(ctx, r.Set, slices.Clone(r.Own), before)
 	if err != nil {
 		return Reloaded{}, err
 	}
-	if r.Test != nil {
-		for _, m := range fresh {
-			if err := r.Test(ctx, m.source); err != nil {
-				return Reloaded{}, errors.Join(fmt.Errorf("%s: %s: %w", m.source.Name, m.source.Module, err), after.drop(ctx))
-			}
+	for _, m := range fresh {
+		if err := r.try(ctx, m); err != nil {
+			return Reloaded{}, errors.Join(fmt.Errorf("%s: %s: %w", m.source.Name, m.source.Module, err), after.drop(ctx))
 		}
 	}
 	for _, m := range before.members {
@@ -100,6 +104,21 @@ func (e *Engine) reload(ctx context.Context, r Reload) (Reloaded, error) {
 	e.lineup.Store(after)
 	e.leave(ctx, before) // the engine's own hold
 	return done, nil
+}
+
+// try says what speaks against an extension that has loaded.
+func (r *Reload) try(ctx context.Context, m *member) error {
+	if x, ok := m.ext.(*guestExtension); ok && !m.monitor {
+		for i := range x.tools { // the program is to take them, and could not refuse them any more
+			if _, err := agentcore.CompileSchema(x.tools[i].Parameters); err != nil {
+				return fmt.Errorf("the tool %s: parameters: %w", x.tools[i].Name, err)
+			}
+		}
+	}
+	if r.Test == nil {
+		return nil
+	}
+	return r.Test(ctx, m.source)
 }
 
 func compareLineups(before, after *lineup) Reloaded {
@@ -123,8 +142,47 @@ func compareLineups(before, after *lineup) Reloaded {
 	tools := func(x *guestExtension) any { return x.tools }
 	commands := func(x *guestExtension) any { return x.commands }
 	r.Tools = !reflect.DeepEqual(before.offered(tools), after.offered(tools))
+	r.ToolsGone = toolsGone(before, after)
 	r.Commands = !reflect.DeepEqual(before.offered(commands), after.offered(commands))
 	return r
+}
+
+func toolsGone(before, after *lineup) map[string]string {
+	var gone map[string]string
+	for x := range before.bringers() {
+		for i := range x.tools {
+			name := x.tools[i].Name
+			if after.brings(name) {
+				continue
+			}
+			if gone == nil {
+				gone = map[string]string{}
+			}
+			gone[name] = toolGone(x.name, name)
+		}
+	}
+	return gone
+}
+
+// bringers are the guests whose tools and commands count: those that do more than monitor.
+func (l *lineup) bringers() iter.Seq[*guestExtension] {
+	return func(yield func(*guestExtension) bool) {
+		for _, m := range l.members {
+			if x, ok := m.ext.(*guestExtension); ok && !m.monitor && !yield(x) {
+				return
+			}
+		}
+	}
+}
+
+// brings says whether one of the extensions brings the tool.
+func (l *lineup) brings(tool string) bool {
+	for x := range l.bringers() {
+		if slices.ContainsFunc(x.tools, func(t wire.ToolSpec) bool { return t.Name == tool }) {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *lineup) names() []string {
@@ -138,8 +196,8 @@ func (l *lineup) names() []string {
 // offered is what the extensions that do more than monitor bring of a kind, each with the extension's name.
 func (l *lineup) offered(kind func(*guestExtension) any) []any {
 	var list []any
-	for _, m := range l.members {
-		if x, ok := m.ext.(*guestExtension); ok && !m.monitor && reflect.ValueOf(kind(x)).Len() > 0 {
+	for x := range l.bringers() {
+		if reflect.ValueOf(kind(x)).Len() > 0 {
 			list = append(list, x.name, kind(x))
 		}
 	}

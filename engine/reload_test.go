@@ -367,10 +367,45 @@ func TestReloadTools(t *testing.T) {
 	}
 	s.module("a.wasm", tool("looks again", "two").wasm())
 	s.mustReload(lines("a"), engine.Reloaded{Changed: []string{"a"}, Tools: true})
-	s.mustReload(lines("a")+`mode = "monitor"`, engine.Reloaded{Changed: []string{"a"}, Tools: true, Commands: true})
+	s.mustReload(lines("a")+`mode = "monitor"`, engine.Reloaded{
+		Changed: []string{"a"}, Tools: true, Commands: true,
+		ToolsGone: map[string]string{"look": "the extension a, which brought the tool look, was reloaded and brings it no longer"},
+	})
 	s.mustReload(lines("b"), engine.Reloaded{Added: []string{"b"}, Removed: []string{"a"}})
 	if got := run(); !strings.Contains(got, "the tool look, was reloaded and brings it no longer") || !strings.Contains(got, "the command /c, was") {
 		t.Error(got)
+	}
+}
+
+// What the session could not take is refused before anything changes; a call that was made for other arguments does not reach the
+// tool.
+func TestReloadToolsRefused(t *testing.T) {
+	tool := func(name, parameters string) []byte {
+		return assembly{
+			describe: fmt.Sprintf(`{"abi":1,"name":"x","version":"1.0.0","hooks":{},"tools":[{"name":%q,"description":"d","parameters":%s}]}`, name, parameters),
+			exports:  map[string]code{"tool_execute": answer(`{"content":[{"type":"text","text":"done"}]}`)},
+		}.wasm()
+	}
+	s := openShop(t, engine.Config{ToolNames: []string{"read"}}, "", nil)
+	s.module("a.wasm", tool("look", `{"type":"object"}`))
+	s.mustReload(lines("a"), engine.Reloaded{Added: []string{"a"}, Tools: true})
+	look := s.Tools()[0]
+	for _, refused := range []struct{ name, parameters, want string }{
+		{"read", `{"type":"object"}`, `weir.toml:4:1: extension "a" brings the tool "read", which the program has itself (calls of it could not be told apart; leave this extension out)`},
+		{"see", `{"type":7}`, "the tool see: parameters: "},
+	} {
+		s.module("a.wasm", tool(refused.name, refused.parameters))
+		if _, err := s.reload(lines("a")); err == nil || !strings.Contains(err.Error(), refused.want) {
+			t.Errorf("%s: %v, want %q", refused.name, err, refused.want)
+		}
+	}
+	if _, err := look.Execute(t.Context(), "1", json.RawMessage(`{}`), nil); err != nil {
+		t.Error(err)
+	}
+	s.module("a.wasm", tool("look", `{"type":"object","required":["at"]}`))
+	s.mustReload(lines("a"), engine.Reloaded{Changed: []string{"a"}, Tools: true})
+	if _, err := look.Execute(t.Context(), "1", json.RawMessage(`{}`), nil); err == nil || !strings.Contains(err.Error(), "its tool look takes other arguments now") {
+		t.Errorf("a call for other arguments: %v", err)
 	}
 }
 

@@ -160,7 +160,7 @@ func (c *conversation) openEngine(ctx context.Context) (err error) {
 		a := &announced{c.person, c.present.Load}
 		cfg.Ask, cfg.UI = a.ask, a
 	}
-	cfg.Reloads = r.live != nil
+	cfg.Reloads, cfg.ToolNames = r.live != nil, tools.Names()
 	c.engine, err = engine.Open(ctx, cfg)
 	return err
 }
@@ -177,11 +177,20 @@ func (r *agentRun) own() []string {
 		}
 	}
 	if r.live != nil { // the agent must not change what decides about it, what policies import included
-		for _, f := range r.live.files(r.set) {
-			if abs, err := filepath.Abs(f); err == nil { // as above
-				own = append(own, abs)
-			}
-		}
+		own = append(own, r.live.note(r.set)...)
+	}
+	return own
+}
+
+// ownNow are the files that the agent's tools must not change now. What a reload that was refused would bring is among them: it is
+// loaded once it is in order.
+func (c *conversation) ownNow() []string {
+	if s := c.engine.Set(); s != nil && !s.Protect {
+		return nil
+	}
+	own := c.engine.FactsConfig().Own
+	if c.run.live != nil {
+		own = append(own, c.run.live.noted()...)
 	}
 	return own
 }
@@ -191,20 +200,13 @@ func (c *conversation) openSession() error {
 	r := c.run
 	toolCfg := tools.Config{
 		Cwd: r.cwd, Env: agentEnv(r.env), WithholdFullOutput: func(tool string) bool { return c.engine.WithholdsUpdates(tool) != "" },
-	}
-	if r.set == nil || r.set.Protect {
-		toolCfg.Own = c.engine.FactsConfig().Own
+		Own: c.ownNow,
 	}
 	toolset, err := tools.New(toolCfg)
 	if err != nil {
 		return err
 	}
-	for _, brought := range c.engine.Tools() {
-		if slices.ContainsFunc(toolset, func(t *agentcore.Tool) bool { return t.Name == brought.Name }) {
-			return usageError(fmt.Errorf("an extension brings a tool %q, which weir has itself: the two could not be told apart; leave that extension out of the set", brought.Name))
-		}
-		toolset = append(toolset, brought)
-	}
+	toolset = append(toolset, c.engine.Tools()...)
 	hooks := session.ProviderHooks(c.engine)
 	conn := r.connect(provider.Hooks{BeforeHeaders: hooks.Headers, BeforeRequest: hooks.Payload, AfterResponse: hooks.Response})
 	if conn.close != nil {

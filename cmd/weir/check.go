@@ -92,15 +92,7 @@ func check(ctx context.Context, s streams, file string, modules []string, strict
 
 // warn prints what in the set has no effect, and counts it.
 func warn(s streams, eng *engine.Engine) (int, error) {
-	builtin, err := tools.New(tools.Config{Cwd: "."})
-	if err != nil {
-		return 0, err
-	}
-	names := make([]string, len(builtin))
-	for i, t := range builtin {
-		names[i] = t.Name
-	}
-	warnings := eng.Warnings(names)
+	warnings := eng.Warnings(tools.Names())
 	for _, w := range warnings {
 		at := ""
 		if p := (set.Position{File: w.File, Line: w.Line, Column: w.Column}).String(); p != "" {

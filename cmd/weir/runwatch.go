@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 
 	"weir/engine"
 	"weir/engine/script"
@@ -25,13 +27,34 @@ type liveSet struct {
 	project *set.Set
 	// imports remembers the files of policies in TypeScript and JavaScript, for when one does not load.
 	imports map[string][]string
+	files   atomic.Pointer[[]string] // those noted last
 }
 
 // read reads the sets anew.
 func (l *liveSet) read() (*set.Set, error) { return openLayers(l.file, l.modules, l.project) }
 
-// files are those on which the set depends: the set files, whether they are there or not, the modules, and what policies import.
-func (l *liveSet) files(s *set.Set) []string {
+// note remembers the files on which sets depend: absolute, each once. Nil sets are none.
+func (l *liveSet) note(sets ...*set.Set) []string {
+	var files []string
+	for _, s := range sets {
+		if s == nil {
+			continue
+		}
+		for _, f := range l.filesOf(s) {
+			if abs, err := filepath.Abs(f); err == nil && !slices.Contains(files, abs) { // without a working folder nothing is found anyway
+				files = append(files, abs)
+			}
+		}
+	}
+	l.files.Store(&files)
+	return files
+}
+
+// noted are the files that were noted last. They must not be changed.
+func (l *liveSet) noted() []string { return *l.files.Load() }
+
+// filesOf are those on which the set depends: the set files, whether they are there or not, the modules, and what policies import.
+func (l *liveSet) filesOf(s *set.Set) []string {
 	d := discovery(l.file, nil)
 	files := []string{filepath.Join(d.ManagedDir, set.FileName)}
 	switch {
@@ -102,7 +125,7 @@ func (c *conversation) watchSet(ctx context.Context) error {
 	if err != nil {
 		return failed(err)
 	}
-	if err := watcher.Track(live.files(c.run.set)); err != nil {
+	if err := watcher.Track(live.noted()); err != nil {
 		return failed(errors.Join(err, watcher.Close()))
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // it ends with the conversation, which outlives a cancelled run
@@ -112,7 +135,6 @@ func (c *conversation) watchSet(ctx context.Context) error {
 	go func() {
 		defer close(w.done)
 		defer watcher.Close() //nolint:errcheck // nothing is lost
-		current := c.run.set
 		for {
 			if _, err := watcher.Next(ctx); err != nil {
 				if ctx.Err() == nil {
@@ -120,10 +142,8 @@ func (c *conversation) watchSet(ctx context.Context) error {
 				}
 				return
 			}
-			if s := c.reload(ctx, logger); s != nil {
-				current = s
-			}
-			if err := watcher.Track(live.files(current)); err != nil {
+			c.reload(ctx, logger)
+			if err := watcher.Track(live.noted()); err != nil {
 				logger.Error(fmt.Sprintf("changes are no longer noticed: %v", err))
 				return
 			}
@@ -140,28 +160,46 @@ func (w *setWatch) stop() {
 	}
 }
 
-// reload reads the set anew and has the engine run it; nil when that was refused.
-func (c *conversation) reload(ctx context.Context, logger *slog.Logger) *set.Set {
-	s, err := c.run.live.read()
+// reload reads the set anew, has the engine run it, and gives the session what it brings. What is wrong is logged; what was loaded
+// stays then.
+func (c *conversation) reload(ctx context.Context, logger *slog.Logger) {
+	live := c.run.live
+	s, err := live.read()
 	if err != nil {
 		logger.Error(fmt.Sprintf("the reload was refused, and what was loaded stays: %v", err))
-		return nil
+		return
 	}
-	done, err := c.engine.Reload(ctx, engine.Reload{Set: s, Test: c.run.live.test})
+	files := live.note(s, c.engine.Set()) // before anything is loaded, so that the agent cannot change it any more
+	done, err := c.engine.Reload(ctx, engine.Reload{Set: s, Own: files, Test: live.test})
 	if err != nil {
-		return nil // the engine has said why
+		return // the engine has said why
 	}
-	if done.Any() {
-		var what []string
-		for _, p := range []struct {
-			verb  string
-			names []string
-		}{{"added", done.Added}, {"changed", done.Changed}, {"removed", done.Removed}} {
-			if len(p.names) > 0 {
-				what = append(what, p.verb+" "+strings.Join(p.names, ", "))
-			}
+	live.note(s)
+	var what []string
+	say := func(verb string, names []string) {
+		if len(names) > 0 {
+			what = append(what, verb+" "+strings.Join(names, ", "))
 		}
+	}
+	say("added", done.Added)
+	say("changed", done.Changed)
+	say("removed", done.Removed)
+	if done.Tools {
+		say("the model's tools from its next turn on:", c.takeTools(&done, logger))
+	}
+	if done.Commands {
+		c.session.SetCommands(c.commands())
+		what = append(what, "commands changed")
+	}
+	if len(what) > 0 {
 		logger.Info("reloaded: " + strings.Join(what, "; "))
 	}
-	return s
+}
+
+// takeTools gives the session the tools that the extensions bring now, and says which the model is offered.
+func (c *conversation) takeTools(done *engine.Reloaded, logger *slog.Logger) []string {
+	if err := c.session.ReplaceTools(done.ToolsGone, c.engine.Tools()); err != nil {
+		logger.Error(fmt.Sprintf("the model keeps the tools that it had: %v", err))
+	}
+	return c.session.ActiveTools()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"weir/agentcore"
@@ -25,13 +26,16 @@ type NamedCommand struct {
 
 // Commands are the commands by the names they are called by. Of several with one name, each has its number: "x:1", "x:2".
 func (s *Session) Commands() []NamedCommand {
+	s.mu.Lock()
+	commands := s.slash // replaced as a whole
+	s.mu.Unlock()
 	count := map[string]int{}
-	for _, c := range s.cfg.Commands {
+	for _, c := range commands {
 		count[c.Name]++
 	}
-	named := make([]NamedCommand, len(s.cfg.Commands))
+	named := make([]NamedCommand, len(commands))
 	seen := map[string]int{}
-	for i, c := range s.cfg.Commands {
+	for i, c := range commands {
 		named[i] = NamedCommand{c.Name, c}
 		if count[c.Name] > 1 {
 			seen[c.Name]++
@@ -39,6 +43,13 @@ func (s *Session) Commands() []NamedCommand {
 		}
 	}
 	return named
+}
+
+// SetCommands puts these commands in the place of those that there are. One that runs goes on.
+func (s *Session) SetCommands(commands []Command) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.slash = slices.Clone(commands)
 }
 
 // command finds the command that a text calls, or nil.

@@ -21,7 +21,7 @@ type Config struct {
 	Store *Store
 	// Extensions hear and decide first; nil is none. The session does not close them.
 	Extensions Extensions
-	// Commands are what "/name args" runs instead of a prompt.
+	// Commands are what "/name args" runs instead of a prompt, until [Session.SetCommands].
 	Commands []Command
 	// Models are those that CycleModel goes through, and that a stored session's model is looked up in.
 	Models []ScopedModel
@@ -111,6 +111,7 @@ type Session struct {
 	commands                       map[*task]bool
 	asking                         int // questions to a person under way
 	asked                          wire.UIPromptEvent
+	slash                          []Command
 	resources                      wire.ResourcesDiscoverResult
 }
 
@@ -135,7 +136,7 @@ func New(cfg Config) (*Session, error) {
 	}
 	s := &Session{
 		cfg: cfg, store: cfg.Store, cwd: cfg.CWD, logger: cfg.Logger, retry: DefaultRetry(), compaction: DefaultCompaction(),
-		commands: map[*task]bool{},
+		commands: map[*task]bool{}, slash: slices.Clone(cfg.Commands),
 	}
 	if s.cwd == "" {
 		s.cwd = cfg.Store.Header().CWD
@@ -216,6 +217,9 @@ func (s *Session) hooks(h agentcore.Hooks) agentcore.Hooks {
 		if x.MessageEnd != nil {
 			h.MessageEnd = x.MessageEnd
 		}
+	}
+	if h.ToolNotFound == nil {
+		h.ToolNotFound = s.tools.whyGone
 	}
 	if h.ConvertToLLM == nil {
 		h.ConvertToLLM = ConvertToLLM

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"sync"
 
@@ -12,9 +13,12 @@ import (
 
 // toolbox is the tools that there are, and which of them the model is offered.
 type toolbox struct {
+	changing sync.Mutex // held until the agent has what was changed, so that of two changes the later one counts
+
 	mu     sync.Mutex
 	all    []*agentcore.Tool
 	active []string
+	gone   map[string]string // what a call of a tool that was taken out is answered with, by name
 }
 
 func (b *toolbox) init(tools []*agentcore.Tool) {
@@ -72,6 +76,40 @@ func (b *toolbox) setActive(names []string) {
 	}
 }
 
+// replace takes tools out and puts others in. One that takes the place of another is active if that was.
+func (b *toolbox) replace(out map[string]string, in []*agentcore.Tool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.all, b.active, b.gone = slices.Clone(b.all), slices.Clone(b.active), maps.Clone(b.gone)
+	for name, why := range out {
+		if b.find(name) < 0 {
+			continue
+		}
+		b.all = slices.DeleteFunc(b.all, func(t *agentcore.Tool) bool { return t.Name == name })
+		b.active = slices.DeleteFunc(b.active, func(n string) bool { return n == name })
+		if b.gone == nil {
+			b.gone = map[string]string{}
+		}
+		b.gone[name] = why
+	}
+	for _, t := range in {
+		delete(b.gone, t.Name)
+		if i := b.find(t.Name); i >= 0 {
+			b.all[i] = b.wrap(t)
+			continue
+		}
+		b.all = append(b.all, b.wrap(t))
+		b.active = append(b.active, t.Name)
+	}
+}
+
+// whyGone is what a call of a tool that was taken out is answered with; "" for any other.
+func (b *toolbox) whyGone(name string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.gone[name]
+}
+
 func (b *toolbox) register(t *agentcore.Tool) {
 	t = b.wrap(t)
 	b.mu.Lock()
@@ -119,15 +157,29 @@ func (s *Session) ActiveTools() []string { return s.tools.names() }
 
 // SetActiveTools offers the tools of these names, from the next turn on. Names that nobody has registered are left out.
 func (s *Session) SetActiveTools(names []string) error {
-	s.tools.setActive(names)
-	return s.agent.SetTools(s.tools.current())
+	return s.changeTools(func() { s.tools.setActive(names) })
 }
 
 // RegisterTool adds a tool, or replaces the one of that name, and offers it from the next turn on. The errors are those of
 // agentcore.New for tools; nothing is changed then.
 func (s *Session) RegisterTool(t *agentcore.Tool) error {
+	return s.changeTools(func() { s.tools.register(t) })
+}
+
+// ReplaceTools takes tools out and puts others in, from the next turn on: a turn ends with the tools that it began with. out
+// says, by name, what a later call of a tool that is gone is answered with; names that there are none of do not count. A tool
+// with the name of one that stays takes its place, and is offered if that was; any other one is offered. The errors are those of
+// agentcore.New for tools; nothing is changed then.
+func (s *Session) ReplaceTools(out map[string]string, in []*agentcore.Tool) error {
+	return s.changeTools(func() { s.tools.replace(out, in) })
+}
+
+// changeTools gives the agent what change makes of the tools, or undoes it.
+func (s *Session) changeTools(change func()) error {
+	s.tools.changing.Lock()
+	defer s.tools.changing.Unlock()
 	before := s.tools.snapshot()
-	s.tools.register(t)
+	change()
 	if err := s.agent.SetTools(s.tools.current()); err != nil {
 		s.tools.restore(before)
 		return err
@@ -138,16 +190,17 @@ func (s *Session) RegisterTool(t *agentcore.Tool) error {
 type toolSnapshot struct {
 	all    []*agentcore.Tool
 	active []string
+	gone   map[string]string
 }
 
 func (b *toolbox) snapshot() toolSnapshot {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return toolSnapshot{slices.Clip(b.all), slices.Clip(b.active)}
+	return toolSnapshot{slices.Clip(b.all), slices.Clip(b.active), b.gone}
 }
 
 func (b *toolbox) restore(s toolSnapshot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.all, b.active = s.all, s.active
+	b.all, b.active, b.gone = s.all, s.active, s.gone
 }

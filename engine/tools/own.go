@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"weir/engine/facts"
 )
@@ -22,10 +23,41 @@ func (e *OwnError) Error() string {
 	return e.Path + " is weir's own, and weir's tools do not change what holds them; ask the person to do it"
 }
 
+// ownFiles are the files of weir's own as they are now. Safe for concurrent use.
+type ownFiles struct {
+	ask   func() []string // nil for none
+	where facts.Config
+
+	mu    sync.Mutex
+	files []string
+	facts *facts.Computer // of files
+}
+
+// now gives the files, and what knows them in a command; nil when there are none.
+func (o *ownFiles) now() ([]string, *facts.Computer) {
+	if o.ask == nil {
+		return nil, nil
+	}
+	files := o.ask()
+	if len(files) == 0 {
+		return nil, nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.facts == nil || !slices.Equal(files, o.files) {
+		o.files = slices.Clone(files)
+		where := o.where
+		where.Own = o.files
+		o.facts = facts.New(where)
+	}
+	return o.files, o.facts
+}
+
 // refuseFile refuses to change a file of weir's own. path is a result of target: no link is left in it.
 func (s *toolset) refuseFile(path string) error {
 	var infos []os.FileInfo
-	for _, own := range s.ownFiles {
+	files, _ := s.own.now()
+	for _, own := range files {
 		if inside(path, own) {
 			return &OwnError{path}
 		}
@@ -58,10 +90,11 @@ func inside(path, folder string) bool {
 // refuseCommand refuses a command whose text says that it changes a file of weir's own. What a program does with a file that
 // its arguments do not name, and what happens behind a variable or in a script, the text does not say.
 func (s *toolset) refuseCommand(raw json.RawMessage) error {
-	if s.own == nil {
+	_, own := s.own.now()
+	if own == nil {
 		return nil
 	}
-	call := s.own.ToolCall("bash", raw)
+	call := own.ToolCall("bash", raw)
 	commands := call.Shell().Commands
 	for _, p := range call.Paths().List {
 		if !p.Own && !p.HoldsOwn {

@@ -36,7 +36,7 @@ func TestOwnFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := []string{at("config/weir"), at("project/.weir"), at("project/guard.wasm"), at("project/missing.toml")}
-	list, err := New(Config{Cwd: at("project"), Own: own, Env: append(os.Environ(), "HOME="+home)})
+	list, err := New(Config{Cwd: at("project"), Own: func() []string { return own }, Env: append(os.Environ(), "HOME="+home)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,16 @@ func TestOwnFiles(t *testing.T) {
 	); err != nil {
 		t.Error(err)
 	}
-	if _, err := New(Config{Cwd: home, Own: []string{"relative"}}); err == nil {
+	// What becomes weir's own is so at once.
+	own = append(own, at("project/src/main.go"))
+	var refused *OwnError
+	if err := call("write", map[string]any{"path": "src/main.go", "content": "x"}); !errors.As(err, &refused) {
+		t.Errorf("write of a file that has become weir's own: %v", err)
+	}
+	if err := call("bash", map[string]any{"command": "echo x > src/main.go"}); !errors.As(err, &refused) {
+		t.Errorf("bash on a file that has become weir's own: %v", err)
+	}
+	if _, err := New(Config{Cwd: home, Own: func() []string { return []string{"relative"} }}); err == nil {
 		t.Error("a relative path was taken")
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -40,10 +39,11 @@ type Config struct {
 	// WithholdFullOutput says that no such file may be written for tool, because an extension may rewrite its results
 	// and the file would hold what was taken out. It is asked once a call. nil: never.
 	WithholdFullOutput func(tool string) bool
-	// Own are files and folders of weir itself, absolute, that the tools must not change: write and edit never do, under
+	// Own gives files and folders of weir itself, absolute, that the tools must not change: write and edit never do, under
 	// whatever name; bash refuses a command whose text says that it would. That is no sandbox: what a program does that the
-	// command starts, the text does not tell. A refusal is an [*OwnError]. nil: nothing is refused.
-	Own []string
+	// command starts, the text does not tell. A refusal is an [*OwnError]. It is asked at each call that may change something,
+	// from any goroutine. nil: nothing is refused.
+	Own func() []string
 	// UpdateInterval is the shortest time between two partial results of bash; 0 means DefaultUpdateInterval.
 	UpdateInterval time.Duration
 }
@@ -68,9 +68,11 @@ func (c *Config) Validate() error {
 			errs = append(errs, fmt.Errorf("output folder %s is not a folder", c.OutputDir))
 		}
 	}
-	for _, own := range c.Own {
-		if !filepath.IsAbs(own) {
-			errs = append(errs, fmt.Errorf("weir's own file %q: the path must be absolute", own))
+	if c.Own != nil {
+		for _, own := range c.Own() {
+			if !filepath.IsAbs(own) {
+				errs = append(errs, fmt.Errorf("weir's own file %q: the path must be absolute", own))
+			}
 		}
 	}
 	if c.MaxFullOutput < 0 {
@@ -94,8 +96,7 @@ type toolset struct {
 	updateInterval time.Duration
 	drainIdle      time.Duration
 	files          fileLocks
-	ownFiles       []string
-	own            *facts.Computer // nil when nothing is weir's own
+	own            ownFiles
 }
 
 // New returns the tools read, bash, edit, write, grep, find and ls, in this order, working in c.Cwd. It fails as
@@ -107,6 +108,9 @@ func New(c Config) ([]*agentcore.Tool, error) {
 	}
 	return s.tools(), nil
 }
+
+// Names are the names of the tools that New returns, in their order.
+func Names() []string { return []string{"read", "bash", "edit", "write", "grep", "find", "ls"} }
 
 func (s *toolset) tools() []*agentcore.Tool {
 	return []*agentcore.Tool{
@@ -124,15 +128,13 @@ func newToolset(c Config) (*toolset, error) {
 	}
 	s := &toolset{
 		cwd: cwd, shell: c.Shell, env: c.Env, outputDir: c.OutputDir, maxFullOutput: c.MaxFullOutput,
-		withhold: c.WithholdFullOutput, updateInterval: c.UpdateInterval, drainIdle: defaultDrainIdle, ownFiles: slices.Clone(c.Own),
+		withhold: c.WithholdFullOutput, updateInterval: c.UpdateInterval, drainIdle: defaultDrainIdle,
 	}
 	if s.env == nil {
 		s.env = os.Environ()
 	}
 	s.home = homeOf(s.env)
-	if len(c.Own) > 0 {
-		s.own = facts.New(facts.Config{Workspace: cwd, Home: s.home, Own: c.Own})
-	}
+	s.own = ownFiles{ask: c.Own, where: facts.Config{Workspace: cwd, Home: s.home}}
 	if s.shell == "" {
 		s.shell = defaultShell()
 	} else if s.shell, err = shellPath(s.shell); err != nil {
