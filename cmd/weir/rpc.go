@@ -28,6 +28,9 @@ type rpcServer struct {
 	aborts chan *rpcCommand
 	conv   *conversation
 	work   sync.WaitGroup // what is under way
+
+	mu       sync.Mutex
+	commands map[*rpcCommand]context.CancelFunc // of the bash commands that run
 }
 
 // maxRPCWaiting is how many lines may wait for their turn.
@@ -38,6 +41,7 @@ func newRPCServer(s streams) *rpcServer {
 	sink.asks.line = sink.line
 	return &rpcServer{
 		sink: sink, in: s.in, queue: make(chan *rpcCommand, maxRPCWaiting), aborts: make(chan *rpcCommand, maxRPCWaiting),
+		commands: map[*rpcCommand]context.CancelFunc{},
 	}
 }
 
@@ -199,8 +203,25 @@ func (r *rpcServer) do(ctx context.Context, c *rpcCommand) {
 		data = levelData{s.ThinkingLevel()}
 	case "set_session_name":
 		err = s.SetName(c.Name)
+	case "bash":
+		r.bash(ctx, c)
+		return
+	case "abort_bash":
+		r.respond(c, nil, nil) // before those of the commands
+		r.abortBash()
+		return
 	case "get_state":
 		data = r.state()
+	case "get_messages":
+		data = messagesData{append([]*agentcore.Message{}, s.Messages()...)}
+	case "get_last_assistant_text":
+		data = textData{lastAssistantText(s.Messages())}
+	case "get_fork_messages":
+		data = forkMessagesData{forkMessages(s.Store())}
+	case "export_html":
+		var page pathData
+		page.Path, err = exportHTML(s.Store(), s.CWD(), c.OutputPath)
+		data = page
 	case "get_commands":
 		data = commandData(s.Commands())
 	}

@@ -201,6 +201,9 @@ func TestRPCPage(t *testing.T) {
 			t.Errorf("the page does not name the event %s", name)
 		}
 	}
+	if page, err := os.ReadFile(h.project + "/talk.html"); err != nil || !strings.Contains(string(page), "Wait for me.") {
+		t.Errorf("the page that was exported: %v, %s", err, page)
+	}
 	for name, fields := range rpcCommands() {
 		row := fmt.Sprintf("|`%s`|%s|%s|", name, quoted(fields.must), quoted(fields.may))
 		if !strings.Contains(strings.ReplaceAll(text, " ", ""), row) {
@@ -254,6 +257,20 @@ text = "After."
 	c.response("f")
 	h.write("go", "")
 	c.typed("agent_settled")
+	c.send(`{"id":"t","type":"get_last_assistant_text"}`)
+	if r := c.response("t"); fmt.Sprint(r["data"]) != "map[text:All.]" {
+		t.Errorf("what was said last: %v", r)
+	}
+	c.send(`{"id":"m","type":"get_messages"}`)
+	data, _ := c.response("m")["data"].(map[string]any)
+	messages, _ := data["messages"].([]any)
+	var roles []any
+	for _, m := range messages {
+		roles = append(roles, m.(map[string]any)["role"])
+	}
+	if want := []any{"user", "assistant", "toolResult", "user", "assistant", "user", "assistant"}; !cmp.Equal(want, roles) {
+		t.Errorf("the messages: %v", roles)
+	}
 	long, err := json.Marshal(strings.Repeat("many words ", 20_000))
 	if err != nil {
 		t.Fatal(err)
@@ -262,7 +279,7 @@ text = "After."
 	c.typed("agent_settled")
 	c.send(`{"id":"c","type":"compact","customInstructions":"be short"}`)
 	r := c.response("c")
-	data, _ := r["data"].(map[string]any)
+	data, _ = r["data"].(map[string]any)
 	if r["success"] != true || data["summary"] == "" || data["tokensBefore"] == nil {
 		t.Errorf("the compaction: %v", r)
 	}

@@ -27,6 +27,9 @@ type rpcCommand struct {
 	Level              string     `json:"level"`
 	Name               string     `json:"name"`
 	CustomInstructions string     `json:"customInstructions"`
+	Command            string     `json:"command"`
+	ExcludeFromContext bool       `json:"excludeFromContext"`
+	OutputPath         string     `json:"outputPath"`
 	Value              *string    `json:"value"`
 	Confirmed          *bool      `json:"confirmed"`
 	Cancelled          bool       `json:"cancelled"`
@@ -51,18 +54,24 @@ type rpcFields struct{ must, may []string }
 
 func rpcCommands() map[string]rpcFields {
 	return map[string]rpcFields{
-		"prompt":                {[]string{"message"}, []string{"images", "streamingBehavior"}},
-		"steer":                 {[]string{"message"}, []string{"images"}},
-		"follow_up":             {[]string{"message"}, []string{"images"}},
-		"clear_queue":           {},
-		"abort":                 {},
-		"set_model":             {[]string{"provider", "modelId"}, nil},
-		"set_thinking_level":    {[]string{"level"}, nil},
-		"set_session_name":      {[]string{"name"}, nil},
-		"compact":               {nil, []string{"customInstructions"}},
-		"get_state":             {},
-		"get_commands":          {},
-		"extension_ui_response": {[]string{"id"}, []string{"value", "confirmed", "cancelled"}},
+		"prompt":                  {[]string{"message"}, []string{"images", "streamingBehavior"}},
+		"steer":                   {[]string{"message"}, []string{"images"}},
+		"follow_up":               {[]string{"message"}, []string{"images"}},
+		"clear_queue":             {},
+		"abort":                   {},
+		"set_model":               {[]string{"provider", "modelId"}, nil},
+		"set_thinking_level":      {[]string{"level"}, nil},
+		"set_session_name":        {[]string{"name"}, nil},
+		"compact":                 {nil, []string{"customInstructions"}},
+		"bash":                    {[]string{"command"}, []string{"excludeFromContext"}},
+		"abort_bash":              {},
+		"get_state":               {},
+		"get_messages":            {},
+		"get_last_assistant_text": {},
+		"get_fork_messages":       {},
+		"get_commands":            {},
+		"export_html":             {nil, []string{"outputPath"}},
+		"extension_ui_response":   {[]string{"id"}, []string{"value", "confirmed", "cancelled"}},
 	}
 }
 
