@@ -63,7 +63,7 @@ func check(ctx context.Context, s streams, file string, modules []string, strict
 		return nil
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "EXTENSION\tMODE\tON ERROR\tHOOKS\tGRANTS\tRUNTIME\tMODULE")
+	fmt.Fprintln(w, "EXTENSION\tLAYER\tMODE\tON ERROR\tHOOKS\tGRANTS\tRUNTIME\tMODULE")
 	for i, info := range eng.Extensions() {
 		e := &x.Extensions[i]
 		onError := e.OnError.String()
@@ -74,15 +74,12 @@ func check(ctx context.Context, s streams, file string, modules []string, strict
 		if grants == "" {
 			grants = "-"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Name, e.Mode, onError, strings.Join(info.Hooks, ", "), grants, e.Runtime, e.Module)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Name, e.Source, e.Mode, onError, strings.Join(info.Hooks, ", "), grants, e.Runtime, e.Module)
 	}
 	if err := w.Flush(); err != nil {
 		return failed(err)
 	}
-	warnings, err := warn(s, eng)
-	if err != nil {
-		return err
-	}
+	warnings := warn(s, eng)
 	if strict && warnings > 0 {
 		return usageError(fmt.Errorf("%d warnings, and with --strict there must be none", warnings))
 	}
@@ -91,7 +88,7 @@ func check(ctx context.Context, s streams, file string, modules []string, strict
 }
 
 // warn prints what in the set has no effect, and counts it.
-func warn(s streams, eng *engine.Engine) (int, error) {
+func warn(s streams, eng *engine.Engine) int {
 	warnings := eng.Warnings(tools.Names())
 	for _, w := range warnings {
 		at := ""
@@ -101,7 +98,7 @@ func warn(s streams, eng *engine.Engine) (int, error) {
 		text := strings.TrimPrefix(w.Error(), at)
 		fmt.Fprintln(s.err, printable(at+"warning: "+text))
 	}
-	return len(warnings), nil
+	return len(warnings)
 }
 
 func onOff(on bool) string {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 	"weir/engine"
 	"weir/engine/decide"
 	"weir/engine/facts"
+	"weir/engine/set"
 	"weir/engine/wire"
 )
 
@@ -53,6 +55,7 @@ type explanation struct {
 // step is one extension's answer.
 type step struct {
 	Extension string          `json:"extension"`
+	Managed   bool            `json:"managed,omitempty"` // the machine's set demands it
 	Monitor   bool            `json:"monitor,omitempty"` // its answer changed nothing
 	Round     int             `json:"round,omitempty"`   // of rechecks
 	Saw       json.RawMessage `json:"saw"`               // arguments, content, or the number of messages
@@ -91,7 +94,9 @@ func (f *decideFlags) explain(ctx context.Context, s streams) (err error) {
 	}
 	x := explanation{Event: ev.Kind.String(), Steps: []step{}, NotAsked: []string{}}
 	cfg.Trace = func(rec engine.Record, e *engine.Event, result any) {
-		x.Steps = append(x.Steps, newStep(rec, e, result))
+		st := newStep(rec, e, result)
+		st.Managed = slices.ContainsFunc(cfg.Set.Extensions, func(x set.Extension) bool { return x.Name == rec.Extension && x.Source == set.LayerManaged })
+		x.Steps = append(x.Steps, st)
 	}
 	d, err := decide.Open(ctx, cfg)
 	if err != nil {
@@ -247,6 +252,9 @@ func (e *explainer) verdict(word string) string {
 
 func (e *explainer) step(n int, st *step) {
 	notes := ""
+	if st.Managed {
+		notes += " (managed)"
+	}
 	if st.Monitor {
 		notes += " (monitor: changes nothing)"
 	}

@@ -74,8 +74,9 @@ func compileElsewhere(ctx context.Context, wasm []byte, limits wasmhost.Limits) 
 	return nil
 }
 
-// managedFolder holds what whoever administers the machine demands.
-const managedFolder = "/etc/weir"
+// managedFolder holds what whoever administers the machine demands. It is a variable for tests only: neither a flag nor the
+// environment may change it, since whoever could would be rid of those demands.
+var managedFolder = "/etc/weir"
 
 // discovery says where sets are looked for. project is that of the project, nil when it does not count.
 func discovery(setFile string, project *set.Set) set.Discovery {

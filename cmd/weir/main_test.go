@@ -11,7 +11,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"weir": main, "mcp-files": serveFiles})
+	testscript.Main(m, map[string]func(){"weir": main, "managed-weir": managedMain, "mcp-files": serveFiles})
+}
+
+// managedMain is weir on a machine whose managed folder is the folder etc of where the test runs.
+func managedMain() {
+	managedFolder = filepath.Join(os.Getenv("TEST_MANAGED_ROOT"), "etc", "weir")
+	main()
 }
 
 // TestScript runs testdata/script: the CLI as a user sees it. Every script has the guests of testdata/guests in $GUESTS, the SDKs in $SDK and
@@ -32,6 +38,7 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GUESTS", guests)
 			env.Setenv("SDK", sdk)
+			env.Setenv("TEST_MANAGED_ROOT", env.WorkDir)
 			env.Setenv("WEIR_CACHE_DIR", filepath.Join(env.WorkDir, ".cache"))
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "home", ".config"))
