@@ -33,7 +33,7 @@ func Parse(path string, text []byte) (*Set, error) {
 	d.table(top, doc, "the file", d.setRules())
 	d.finish()
 	if d.errs != nil {
-		d.errs.sort()
+		d.errs.Sort()
 		return nil, d.errs
 	}
 	return d.set, nil

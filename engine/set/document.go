@@ -15,11 +15,11 @@ type Document struct {
 	root *node
 }
 
-// ParseDocument reads a TOML document of at most 1 MiB. path names it in errors and is not opened. The error is an *Error with the position.
+// ParseDocument reads a TOML document of at most 1 MiB. path names it in errors and is not opened. The error is Errors, of one, with the position.
 func ParseDocument(path string, text []byte) (*Document, error) {
 	values, root, problem := document(path, text)
 	if problem != nil {
-		return nil, problem
+		return nil, Errors{problem}
 	}
 	return &Document{Values: values, root: root}, nil
 }
@@ -51,7 +51,7 @@ func (d *Document) JSON(table map[string]any, steps ...any) (json.RawMessage, er
 	var dec decoder
 	raw := dec.config(d.place(steps), table)
 	if dec.errs != nil {
-		dec.errs.sort()
+		dec.errs.Sort()
 		return nil, dec.errs
 	}
 	return raw, nil

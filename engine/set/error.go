@@ -87,7 +87,8 @@ func (e Errors) Unwrap() []error {
 	return list
 }
 
-func (e Errors) sort() {
+// Sort orders the errors of one file by position; errors at one place keep their order.
+func (e Errors) Sort() {
 	slices.SortStableFunc(e, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})

@@ -67,7 +67,7 @@ func document(path string, raw []byte) (doc map[string]any, root *node, problem 
 // library gives.
 func checkText(path, text string) *Error {
 	if len(text) > maxFile {
-		return Position{File: path, Line: 1, Column: 1}.Error("", "the set file is over 1 MiB", "is it a set?")
+		return Position{File: path, Line: 1, Column: 1}.Error("", "the file is over 1 MiB", "is it the right one?")
 	}
 	for i, r := range text {
 		var message, hint string

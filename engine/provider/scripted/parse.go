@@ -1,7 +1,7 @@
 package scripted
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -9,65 +9,57 @@ import (
 	"strings"
 	"time"
 
-	"github.com/BurntSushi/toml"
-
 	"weir/agentcore"
+	"weir/engine/set"
 )
 
-// maxScript is the size of a script in bytes. Ours: far above any that a person writes.
-const maxScript = 4 << 20
-
-// Parse reads a script. path is its name in errors and messages; no file is opened. The error is [Errors], with all
-// mistakes of the text, or with the one that made it no TOML.
+// Parse reads a script of at most 1 MiB. path is its name in errors and messages; no file is opened. The error is [set.Errors], with
+// all mistakes of the text, or with the one that made it no TOML.
 func Parse(path, text string) (*Script, error) {
-	p := &parser{file: path, script: &Script{name: path, model: defaultModel()}, ids: map[string]string{}}
-	if len(text) > maxScript {
-		return nil, Errors{{File: path, Line: 1, Column: 1, Message: fmt.Sprintf("the script has %d bytes; at most %d are read", len(text), maxScript)}}
+	doc, err := set.ParseDocument(path, []byte(text))
+	if err != nil {
+		return nil, err
 	}
-	found, tooDeep := locate(text)
-	if tooDeep != nil {
-		return nil, Errors{{
-			File: path, Line: tooDeep.line, Column: tooDeep.column,
-			Message: fmt.Sprintf("nested more than %d levels deep", maxNesting),
-		}}
-	}
-	p.places = found
-	var document map[string]any
-	if _, err := toml.Decode(text, &document); err != nil {
-		return nil, Errors{syntaxError(path, err)}
-	}
-	p.root(table{parser: p, values: document})
+	p := &parser{doc: doc, script: &Script{name: path, model: defaultModel()}, ids: map[string]string{}}
+	p.root(table{parser: p, values: doc.Values})
 	if len(p.errs) > 0 {
-		p.errs.sort()
+		p.errs.Sort()
 		return nil, p.errs
 	}
 	return p.script, nil
 }
 
-func syntaxError(path string, err error) *Error {
-	e := &Error{File: path, Line: 1, Column: 1, Message: err.Error()}
-	var parse toml.ParseError
-	if errors.As(err, &parse) {
-		e.Line, e.Column = max(1, parse.Position.Line), max(1, parse.Position.Col) // 0 at an early end of the text
-		e.Message = "not valid TOML: " + parse.Message
-	}
-	return e
-}
-
 type parser struct {
-	file   string
+	doc    *set.Document
 	script *Script
-	places positions
-	errs   Errors
+	errs   set.Errors
 	ids    map[string]string     // call id -> key of the call
 	unset  []*agentcore.ToolCall // calls that get their ids when all given ones are known
 }
 
-func (p *parser) fail(key, hint, format string, args ...any) {
-	at := p.places.of(key)
-	p.errs = append(p.errs, &Error{
-		File: p.file, Line: at.line, Column: at.column, Key: key, Message: fmt.Sprintf(format, args...), Hint: hint,
-	})
+// place is where something stands in the script. The zero place is the script itself.
+type place struct {
+	key   string // for people: with indexes from 1
+	steps []any  // for set.Document
+}
+
+func (p place) in(name string) place {
+	if p.key == "" {
+		return place{name, []any{name}}
+	}
+	return place{p.key + "." + name, append(slices.Clone(p.steps), name)}
+}
+
+func (p place) item(i int) place {
+	return place{fmt.Sprintf("%s[%d]", p.key, i+1), append(slices.Clone(p.steps), i)}
+}
+
+func (p *parser) fail(at place, hint, format string, args ...any) {
+	message := fmt.Sprintf(format, args...)
+	if at.key != "" {
+		message = at.key + ": " + message
+	}
+	p.errs = append(p.errs, p.doc.At(at.steps...).Error(at.key, message, hint))
 }
 
 func (p *parser) root(t table) {
@@ -80,7 +72,7 @@ func (p *parser) root(t table) {
 		p.response(r)
 	}
 	if _, given := t.values["response"]; !given {
-		p.fail("", "start one with a line [[response]]", "the script has no response")
+		p.fail(place{}, "start one with a line [[response]]", "the script has no response")
 	}
 	number := 0
 	for _, call := range p.unset {
@@ -113,12 +105,12 @@ func (p *parser) response(t table) {
 	before := len(p.errs)
 	t.allow("text", "thinking", "call", "block", "expect", "delay", "pause", "chunk", "stop", "usage", "error")
 	r := response{
-		line: p.places.of(t.key).line, delay: t.duration("delay"), pause: t.duration("pause"), chunk: int(t.integer("chunk", 0, 1)),
+		line: p.doc.At(t.steps...).Line, delay: t.duration("delay"), pause: t.duration("pause"), chunk: int(t.integer("chunk", 0, 1)),
 	}
 	if pattern := t.text("expect"); pattern != "" {
 		var err error
 		if r.expect, err = regexp.Compile(pattern); err != nil {
-			p.fail(join(t.key, "expect"), "", "not a regular expression: %v", err)
+			p.fail(t.in("expect"), "", "not a regular expression: %v", err)
 		}
 	}
 	if thinking := t.text("thinking"); thinking != "" {
@@ -133,7 +125,7 @@ func (p *parser) response(t table) {
 	}
 	if t.has("block") {
 		if len(r.blocks) > 0 {
-			p.fail(join(t.key, "block"), "put them into blocks of their own", "blocks stand beside text, thinking or call")
+			p.fail(t.in("block"), "put them into blocks of their own", "blocks stand beside text, thinking or call")
 		}
 		for _, b := range t.tables("block") {
 			r.blocks = append(r.blocks, p.block(b))
@@ -147,7 +139,7 @@ func (p *parser) response(t table) {
 	}
 	r.stop = p.stop(t, &r)
 	if len(r.blocks) == 0 && r.fail == nil && len(p.errs) == before {
-		p.fail(t.key, "give it text, thinking, a call or an error", "the response is empty")
+		p.fail(t.place, "give it text, thinking, a call or an error", "the response is empty")
 	}
 	p.script.responses = append(p.script.responses, r)
 }
@@ -171,7 +163,7 @@ func (p *parser) block(t table) block {
 		t.allow("text", "thinking", "tool", "delay")
 	}
 	if kinds != 1 {
-		p.fail(t.key, "", "a block has exactly one of text, thinking and tool; this one has %d", kinds)
+		p.fail(t.place, "", "a block has exactly one of text, thinking and tool; this one has %d", kinds)
 	}
 	return b
 }
@@ -179,13 +171,13 @@ func (p *parser) block(t table) block {
 func (p *parser) call(t table) *agentcore.ToolCall {
 	call := &agentcore.ToolCall{ID: t.text("id"), Name: t.text("tool"), Arguments: emptyArguments()}
 	if !t.has("tool") {
-		p.fail(t.key, "", "the call names no tool")
+		p.fail(t.place, "", "the call names no tool")
 	}
 	if args, given := t.values["args"]; given {
 		if object, ok := args.(map[string]any); !ok {
-			p.fail(join(t.key, "args"), "write them as a table: args = { … }", "the arguments are not an object but %s", kindOf(args))
+			p.fail(t.in("args"), "write them as a table: args = { … }", "the arguments are not an object but %s", kindOf(args))
 		} else if raw, err := encodeArguments(object); err != nil {
-			p.fail(join(t.key, "args"), "", "%v", err)
+			p.fail(t.in("args"), "", "%v", err)
 		} else {
 			call.Arguments = raw
 		}
@@ -194,7 +186,7 @@ func (p *parser) call(t table) *agentcore.ToolCall {
 	case call.ID == "":
 		p.unset = append(p.unset, call)
 	case taken:
-		p.fail(join(t.key, "id"), "", "the id %q is %s's already", call.ID, other)
+		p.fail(t.in("id"), "", "the id %q is %s's already", call.ID, other)
 	default:
 		p.ids[call.ID] = t.key
 	}
@@ -215,14 +207,14 @@ func (p *parser) failure(t table) *failure {
 	t.allow("message", "reason")
 	f := &failure{message: t.text("message"), reason: agentcore.StopError}
 	if f.message == "" && !t.wrong("message") {
-		p.fail(t.key, "", "the error has no message")
+		p.fail(t.place, "", "the error has no message")
 	}
 	switch reason := t.text("reason"); reason {
 	case "", "error":
 	case "aborted":
 		f.reason = agentcore.StopAborted
 	default:
-		p.fail(join(t.key, "reason"), "", "the reason is %q; it is error or aborted", reason)
+		p.fail(t.in("reason"), "", "the reason is %q; it is error or aborted", reason)
 	}
 	return f
 }
@@ -231,12 +223,12 @@ func (p *parser) stop(t table, r *response) agentcore.StopReason {
 	switch stop := t.text("stop"); stop {
 	case "stop", "length", "toolUse":
 		if t.has("error") {
-			p.fail(join(t.key, "stop"), "leave one of the two out", "a response with an error has no other reason to stop")
+			p.fail(t.in("stop"), "leave one of the two out", "a response with an error has no other reason to stop")
 		}
 		return agentcore.StopReason(stop)
 	case "":
 	default:
-		p.fail(join(t.key, "stop"), "", "the stop reason is %q; it is stop, length or toolUse", stop)
+		p.fail(t.in("stop"), "", "the stop reason is %q; it is stop, length or toolUse", stop)
 	}
 	for _, b := range r.blocks {
 		if b.call != nil {
@@ -246,10 +238,10 @@ func (p *parser) stop(t table, r *response) agentcore.StopReason {
 	return agentcore.StopStop
 }
 
-// table is a TOML table and its key.
+// table is a TOML table.
 type table struct {
+	place
 	parser *parser
-	key    string
 	values map[string]any
 }
 
@@ -259,11 +251,8 @@ func (t table) has(key string) bool { _, ok := t.values[key]; return ok }
 func (t table) allow(known ...string) {
 	for _, key := range slices.Sorted(maps.Keys(t.values)) {
 		if !slices.Contains(known, key) {
-			hint := "known here: " + strings.Join(known, ", ")
-			if near := nearest(key, known); near != "" {
-				hint = fmt.Sprintf("did you mean %q?", near)
-			}
-			t.parser.fail(join(t.key, key), hint, "unknown key %q", key)
+			hint := cmp.Or(set.Suggest(key, known), "known here: "+strings.Join(known, ", "))
+			t.parser.fail(t.in(key), hint, "unknown key %q", key)
 		}
 	}
 }
@@ -277,7 +266,7 @@ func (t table) wrong(key string) bool {
 
 func (t table) text(key string) string {
 	if t.wrong(key) {
-		t.parser.fail(join(t.key, key), "", "must be a string, not %s", kindOf(t.values[key]))
+		t.parser.fail(t.in(key), "", "must be a string, not %s", kindOf(t.values[key]))
 	}
 	s, _ := t.values[key].(string)
 	return s
@@ -290,12 +279,12 @@ func (t table) integer(key string, missing, low int64) int64 {
 	}
 	n, ok := value.(int64)
 	if !ok {
-		t.parser.fail(join(t.key, key), "", "must be a whole number, not %s", kindOf(value))
+		t.parser.fail(t.in(key), "", "must be a whole number, not %s", kindOf(value))
 		return missing
 	}
 	const high = 1 << 40
 	if n < low || n > high {
-		t.parser.fail(join(t.key, key), "", "is %d; it must be from %d to %d", n, low, int64(high))
+		t.parser.fail(t.in(key), "", "is %d; it must be from %d to %d", n, low, int64(high))
 		return missing
 	}
 	return n
@@ -308,7 +297,7 @@ func (t table) duration(key string) time.Duration {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 || d > time.Hour {
-		t.parser.fail(join(t.key, key), `such as "50ms"`, "%q is not a duration from 0 to 1h", text)
+		t.parser.fail(t.in(key), `such as "50ms"`, "%q is not a duration from 0 to 1h", text)
 		return 0
 	}
 	return d
@@ -318,17 +307,17 @@ func (t table) table(key string) (table, bool) {
 	value, given := t.values[key]
 	values, ok := value.(map[string]any)
 	if given && !ok {
-		t.parser.fail(join(t.key, key), "", "must be a table, not %s", kindOf(value))
+		t.parser.fail(t.in(key), "", "must be a table, not %s", kindOf(value))
 	}
-	return table{t.parser, join(t.key, key), values}, ok
+	return table{t.in(key), t.parser, values}, ok
 }
 
 // tables are the elements of a list of tables, which TOML has two notations for.
 func (t table) tables(name string) []table {
-	key := join(t.key, name)
+	at := t.in(name)
 	var list []table
 	add := func(values map[string]any) {
-		list = append(list, table{t.parser, fmt.Sprintf("%s[%d]", key, len(list)+1), values})
+		list = append(list, table{at.item(len(list)), t.parser, values})
 	}
 	switch value := t.values[name].(type) {
 	case nil:
@@ -340,13 +329,13 @@ func (t table) tables(name string) []table {
 		for _, element := range value {
 			values, ok := element.(map[string]any)
 			if !ok {
-				t.parser.fail(key, "", "must hold tables only, not %s", kindOf(element))
+				t.parser.fail(at, "", "must hold tables only, not %s", kindOf(element))
 				return nil
 			}
 			add(values)
 		}
 	default:
-		t.parser.fail(key, fmt.Sprintf("start each with a line [[%s]]", plain(key)), "must be a list of tables, not %s", kindOf(value))
+		t.parser.fail(at, fmt.Sprintf("start each with a line [[%s]]", plain(at.key)), "must be a list of tables, not %s", kindOf(value))
 	}
 	return list
 }

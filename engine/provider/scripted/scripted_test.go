@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"weir/agentcore"
+	"weir/engine/set"
 )
 
 // Run with -update to rewrite the goldens; commit only a diff that you understand.
@@ -140,7 +141,7 @@ func TestBad(t *testing.T) {
 				}
 			}
 			script, err := Parse(file, string(text))
-			var errs Errors
+			var errs set.Errors
 			if script != nil || !errors.As(err, &errs) {
 				t.Fatalf("Parse gave %v, %v", script, err)
 			}
@@ -165,7 +166,7 @@ func TestErrorsTellTheirPlace(t *testing.T) {
 	if got, want := err.Error(), `a/b.toml:2:3: response[1].txt: unknown key "txt" (did you mean "text"?)`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	var one *Error
+	var one *set.Error
 	if !errors.As(err, &one) || one.Line != 2 || one.Column != 3 || one.Key != "response[1].txt" {
 		t.Errorf("%#v", one)
 	}
@@ -176,7 +177,7 @@ func TestParseHoldsOut(t *testing.T) {
 		"nested": "[[response]]\ntext = 'x'\n[[response.call]]\ntool = 'x'\nargs = { a = " + strings.Repeat("[", 100_000),
 		"dotted": "a" + strings.Repeat(".a", 100_000) + " = 1",
 		"header": "[a" + strings.Repeat(".a", 100_000) + "]",
-		"large":  "# " + strings.Repeat("x", maxScript),
+		"large":  "# " + strings.Repeat("x", 1<<20),
 		"empty":  "",
 	} {
 		if _, err := Parse("t", text); err == nil || len(err.Error()) > 500 {
@@ -357,7 +358,7 @@ func FuzzParse(f *testing.F) {
 		if (script == nil) == (err == nil) {
 			t.Fatalf("%v, %v", script, err)
 		}
-		var errs Errors
+		var errs set.Errors
 		if err != nil && (!errors.As(err, &errs) || len(errs) == 0) {
 			t.Fatalf("not Errors: %v", err)
 		}
