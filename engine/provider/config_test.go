@@ -100,14 +100,14 @@ func TestBad(t *testing.T) {
 	const head = "[provider.p]\nkind = \"openai-chat\"\n"
 	const secret = "sk-live-0123456789abcdef"
 	for _, c := range []struct{ name, text, want string }{
-		{"syntax", "[provider.p]\nkind = anthropic", `m.toml:2:1: not valid TOML (strings need quotes, as in kind = "anthropic")`},
-		{"not UTF-8", "a = \"\xff\"", "m.toml:1:1: the file is not UTF-8 (save it as UTF-8)"},
+		{"syntax", "[provider.p]\nkind = anthropic", `m.toml:2:8: not valid TOML (strings need quotes, as in kind = "anthropic")`},
+		{"not UTF-8", "a = \"\xff\"", "m.toml:1:6: invalid UTF-8: byte 0xff (save the file as UTF-8)"},
 		{"top", "providers = 1", `m.toml:1:1: unknown key "providers" in the file (known here: default, provider, model)`},
-		{"no kind", "[provider.p]", `m.toml:1:1: [provider.p] has no kind (write kind = "anthropic", "openai-chat" or "openai-responses")`},
+		{"no kind", "[provider.p]", `m.toml:1:11: [provider.p] has no kind (write kind = "anthropic", "openai-chat" or "openai-responses")`},
 		{"kind", "[provider.p]\n  kind = \"openai\"", `m.toml:2:3: unknown kind "openai" (it is "anthropic", "openai-chat" or "openai-responses")`},
 		{"kind type", "[provider.p]\nkind = 1", `m.toml:2:1: kind must be a string (write kind = "openai-chat")`},
-		{"name", "[provider.\"P q\"]\nkind = \"anthropic\"", `m.toml:1:1: "P q" is no name of a provider (use lower-case letters, digits, _ and -, beginning with a letter)`},
-		{"not a table", "provider.p = 1", `m.toml:1:1: a provider must be a table (write [provider.p] on a line of its own, then its keys)`},
+		{"name", "[provider.\"P q\"]\nkind = \"anthropic\"", `m.toml:1:11: "P q" is no name of a provider (use lower-case letters, digits, _ and -, beginning with a letter)`},
+		{"not a table", "provider.p = 1", `m.toml:1:10: a provider must be a table (write [provider.p] on a line of its own, then its keys)`},
 		{"key in the file", head + `key = "` + secret + `"`, `m.toml:3:1: unknown key "key" in [provider.p] (a key does not belong in this file: name the variable that holds it, key_env, or use key_file or key_command)`},
 		{"key as a name", head + `key_env = "` + secret + `"`, `m.toml:3:1: key_env is not the name of an environment variable (write the name, as in key_env = "OPENAI_API_KEY", not the key)`},
 		{"two keys", head + "key_env = \"A\"\nkey_file = \"b\"", "m.toml:4:1: key_env and key_file exclude each other (keep the one that holds the key)"},
@@ -120,7 +120,7 @@ func TestBad(t *testing.T) {
 		{"url plain", head + "key_env = \"K\"\nbase_url = \"http://api.example.com/v1\"", "m.toml:4:1: base_url would send the key to api.example.com unencrypted: use https://"},
 		{"url v1", "[provider.p]\nkind = \"anthropic\"\nbase_url = \"https://host/v1/\"", "m.toml:3:1: base_url of kind anthropic goes without /v1, which is added"},
 		{"model", head + "[[model]]", "m.toml:3:1: [[model]] has no id (write id = \"claude-sonnet-4-5\")\nm.toml:3:1: [[model]] has no provider (write provider = \"anthropic\")"},
-		{"one bracket", head + "[model]\nid = \"x\"", "m.toml:3:1: model must be an array of tables (write [[model]] on a line of its own, in two brackets)"},
+		{"one bracket", head + "[model]\nid = \"x\"", "m.toml:3:2: model must be an array of tables (write [[model]] on a line of its own, in two brackets)"},
 		{"no such provider", head + "[[model]]\nid = \"x\"\nprovider = \"q\"", `m.toml:5:1: there is no provider "q" (write [provider.q], or one of: p, anthropic, openai, openrouter, ollama)`},
 		{"numbers", head + "[[model]]\nid = \"x\"\nprovider = \"p\"\ncontext_window = -1\nmax_tokens = \"many\"", "m.toml:6:1: context_window must be more than 0\nm.toml:7:1: max_tokens must be a number of tokens (write max_tokens = 128000)"},
 		{"output", head + "[[model]]\nid = \"x\"\nprovider = \"p\"\ncontext_window = 1000\nmax_tokens = 1001", "m.toml:7:1: max_tokens is more than context_window"},

@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
 
@@ -20,67 +18,41 @@ import (
 )
 
 // Parse reads the text of a configuration file. path is for errors, and relative key files start at its folder. The error
-// is a set.Errors with everything that is wrong; a syntax error comes alone.
+// is a set.Errors with everything that is wrong; what makes the text no TOML comes alone.
 func Parse(path string, text []byte) (*Config, error) {
-	d := &decoder{config: &Config{Path: path}, places: locate(path, string(text))}
-	var doc map[string]any
-	switch {
-	case len(text) > maxFile:
-		d.fail("", "the file is over 1 MiB", "is it a "+FileName+"?")
-	case !utf8.Valid(text):
-		d.fail("", "the file is not UTF-8", "save it as UTF-8")
-	case strings.Count(string(text), "[") > maxBrackets:
-		d.fail("", "too many brackets", "is it a "+FileName+"?")
-	default:
-		if _, err := toml.Decode(string(text), &doc); err != nil {
-			d.syntax(path, err)
-		} else {
-			d.document(doc)
-		}
+	doc, err := set.ParseDocument(path, text)
+	if err != nil {
+		return nil, withoutText(err)
 	}
+	d := &decoder{config: &Config{Path: path}, doc: doc}
+	d.document(doc.Values)
 	if len(d.errs) > 0 {
-		slices.SortStableFunc(d.errs, func(a, b *set.Error) int {
-			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-		})
+		d.errs.Sort()
 		return nil, d.errs
 	}
 	return d.config, nil
 }
 
-// maxBrackets keeps nesting, which the TOML library takes without a limit, in bounds.
-const maxBrackets = 10_000
+// withoutText takes out of a syntax error what may quote the text: it may hold a key that does not belong there.
+func withoutText(err error) error {
+	var one *set.Error
+	var syntax toml.ParseError
+	if !errors.As(err, &one) || !errors.As(err, &syntax) {
+		return err
+	}
+	at := set.Position{File: one.File, Line: one.Line, Column: one.Column}
+	return set.Errors{at.Error("", "not valid TOML", `strings need quotes, as in kind = "anthropic"`)}
+}
 
 type decoder struct {
 	config *Config
-	places places
+	doc    *set.Document
 	errs   set.Errors
 }
 
-// fail notes an error at the key, or at what is nearest around it.
-func (d *decoder) fail(key, message, hint string) {
-	d.errs = append(d.errs, d.places.of(key).Error(withoutIndex(key), message, hint))
-}
-
-func (d *decoder) syntax(path string, err error) {
-	var syntax toml.ParseError
-	if !errors.As(err, &syntax) {
-		d.fail("", err.Error(), "")
-		return
-	}
-	// The library gives line 0 for some errors at the end of the text.
-	at := set.Position{File: path, Line: max(syntax.Position.Line, 1), Column: 1}
-	// The library's message may quote the text, and the text may hold a key that does not belong there.
-	d.errs = append(d.errs, at.Error("", "not valid TOML", `strings need quotes, as in kind = "anthropic"`))
-}
-
-// withoutIndex is a key as a set.Error has it: model.id for model[2].id.
-func withoutIndex(key string) string {
-	before, rest, ok := strings.Cut(key, "[")
-	if !ok {
-		return key
-	}
-	_, after, _ := strings.Cut(rest, "]")
-	return before + after
+// fail notes an error where something stands, or at what is nearest around it.
+func (d *decoder) fail(at set.Path, message, hint string) {
+	d.errs = append(d.errs, d.doc.At(at...).Error(at.String(), message, hint))
 }
 
 // named says whether s is a name: 1 to 64 of the characters, not beginning with a digit or -.
@@ -91,28 +63,34 @@ func named(s, characters string) bool {
 const lower, upper, digits = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
 
 func (d *decoder) document(doc map[string]any) {
-	d.keys("", doc, "the file", "default", "provider", "model")
-	d.config.Default, _ = value[string](d, doc, "default", "default", "a string", `default = "anthropic/claude-sonnet-4-5"`)
-	providers, _ := value[map[string]any](d, doc, "provider", "provider", "a table of tables", "[provider.NAME] on a line of its own")
-	for _, name := range d.places.order("provider", slices.Sorted(maps.Keys(providers))) {
-		key := "provider." + name
+	d.keys(nil, doc, "the file", "default", "provider", "model")
+	d.config.Default, _ = value[string](d, nil, doc, "default", "a string", `default = "anthropic/claude-sonnet-4-5"`)
+	providers, _ := value[map[string]any](d, nil, doc, "provider", "a table of tables", "[provider.NAME] on a line of its own")
+	for _, name := range d.byLine("provider", slices.Sorted(maps.Keys(providers))) {
+		at := set.Path{"provider", name}
 		table, ok := providers[name].(map[string]any)
 		if !ok {
-			d.fail(key, "a provider must be a table", "write [provider."+name+"] on a line of its own, then its keys")
+			d.fail(at, "a provider must be a table", "write [provider."+name+"] on a line of its own, then its keys")
 			continue
 		}
-		d.provider(key, name, table)
+		d.provider(at, name, table)
 	}
 	for _, p := range Builtin() {
 		if d.config.provider(p.Name) == nil {
 			d.config.Providers = append(d.config.Providers, p)
 		}
 	}
-	models, _ := value[[]map[string]any](d, doc, "model", "model", "an array of tables", "[[model]] on a line of its own, in two brackets")
+	models, _ := value[[]map[string]any](d, nil, doc, "model", "an array of tables", "[[model]] on a line of its own, in two brackets")
 	for i, table := range models {
-		d.model(fmt.Sprintf("model[%d]", i), table)
+		d.model(set.Path{"model", i}, table)
 	}
 	d.checkDefault()
+}
+
+// byLine sorts the keys of a table by where they stand.
+func (d *decoder) byLine(table string, keys []string) []string {
+	slices.SortStableFunc(keys, func(a, b string) int { return d.doc.At(table, a).Line - d.doc.At(table, b).Line })
+	return keys
 }
 
 func (d *decoder) checkDefault() {
@@ -120,12 +98,12 @@ func (d *decoder) checkDefault() {
 		return // what it names may be what is wrong
 	}
 	if _, err := d.config.Find(d.config.Default); err != nil {
-		d.fail("default", err.Error(), "")
+		d.fail(set.Path{"default"}, err.Error(), "")
 	}
 }
 
 // value reads a key of a table, or the zero value.
-func value[T any](d *decoder, table map[string]any, key, at, want, example string) (T, bool) {
+func value[T any](d *decoder, at set.Path, table map[string]any, key, want, example string) (T, bool) {
 	var zero T
 	raw, there := table[key]
 	if !there {
@@ -133,13 +111,13 @@ func value[T any](d *decoder, table map[string]any, key, at, want, example strin
 	}
 	v, ok := raw.(T)
 	if !ok {
-		d.fail(at, fmt.Sprintf("%s must be %s", key, want), "write "+example)
+		d.fail(at.In(key), fmt.Sprintf("%s must be %s", key, want), "write "+example)
 	}
 	return v, ok
 }
 
 // keys refuses unknown keys. It never repeats a value: it may be a key to a service.
-func (d *decoder) keys(at string, table map[string]any, where string, known ...string) {
+func (d *decoder) keys(at set.Path, table map[string]any, where string, known ...string) {
 	for _, k := range slices.Sorted(maps.Keys(table)) {
 		if slices.Contains(known, k) {
 			continue
@@ -148,37 +126,37 @@ func (d *decoder) keys(at string, table map[string]any, where string, known ...s
 		if slices.Contains([]string{"key", "api_key", "apikey", "token", "secret"}, strings.ToLower(k)) {
 			hint = "a key does not belong in this file: name the variable that holds it, key_env, or use key_file or key_command"
 		}
-		d.fail(strings.TrimPrefix(at+"."+k, "."), fmt.Sprintf("unknown key %q in %s", k, where), hint)
+		d.fail(at.In(k), fmt.Sprintf("unknown key %q in %s", k, where), hint)
 	}
 }
 
-func (d *decoder) provider(at, name string, table map[string]any) {
-	where := "[" + at + "]"
+func (d *decoder) provider(at set.Path, name string, table map[string]any) {
+	where := "[" + at.String() + "]"
 	d.keys(at, table, where, "kind", "base_url", "key_env", "key_file", "key_command")
 	p := Provider{Name: name}
 	if !named(name, lower+digits+"_-") {
 		d.fail(at, fmt.Sprintf("%q is no name of a provider", name), "use lower-case letters, digits, _ and -, beginning with a letter")
 	}
-	kind, ok := value[string](d, table, "kind", at+".kind", "a string", `kind = "openai-chat"`)
+	kind, ok := value[string](d, at, table, "kind", "a string", `kind = "openai-chat"`)
 	switch n := slices.Index(kinds(), kind); {
 	case !ok && table["kind"] == nil:
 		d.fail(at, where+" has no kind", `write kind = "anthropic", "openai-chat" or "openai-responses"`)
 	case ok && n <= 0:
-		d.fail(at+".kind", fmt.Sprintf("unknown kind %q", kind), `it is "anthropic", "openai-chat" or "openai-responses"`)
+		d.fail(at.In("kind"), fmt.Sprintf("unknown kind %q", kind), `it is "anthropic", "openai-chat" or "openai-responses"`)
 	case ok:
 		p.Kind = Kind(n)
 	}
 	p.Key = d.key(at, table)
-	if base, ok := value[string](d, table, "base_url", at+".base_url", "a string", `base_url = "http://localhost:8080/v1"`); ok {
+	if base, ok := value[string](d, at, table, "base_url", "a string", `base_url = "http://localhost:8080/v1"`); ok {
 		p.BaseURL = base
 		if problem := checkBaseURL(p.Kind, base, p.Key); problem != "" {
-			d.fail(at+".base_url", problem, "")
+			d.fail(at.In("base_url"), problem, "")
 		}
 	}
 	d.config.Providers = append(d.config.Providers, p)
 }
 
-func (d *decoder) key(at string, table map[string]any) KeySource {
+func (d *decoder) key(at set.Path, table map[string]any) KeySource {
 	var s KeySource
 	var said []string
 	for _, k := range []string{"key_env", "key_file", "key_command"} {
@@ -187,34 +165,34 @@ func (d *decoder) key(at string, table map[string]any) KeySource {
 		}
 	}
 	if len(said) > 1 {
-		d.fail(at+"."+said[1], strings.Join(said, " and ")+" exclude each other", "keep the one that holds the key")
+		d.fail(at.In(said[1]), strings.Join(said, " and ")+" exclude each other", "keep the one that holds the key")
 	}
-	if env, ok := value[string](d, table, "key_env", at+".key_env", "a string", `key_env = "OPENAI_API_KEY"`); ok {
+	if env, ok := value[string](d, at, table, "key_env", "a string", `key_env = "OPENAI_API_KEY"`); ok {
 		s.Env = env
 		if !named(env, lower+upper+digits+"_") {
 			// It may be the key itself, so it is not repeated.
-			d.fail(at+".key_env", "key_env is not the name of an environment variable", `write the name, as in key_env = "OPENAI_API_KEY", not the key`)
+			d.fail(at.In("key_env"), "key_env is not the name of an environment variable", `write the name, as in key_env = "OPENAI_API_KEY", not the key`)
 		}
 	}
-	if file, ok := value[string](d, table, "key_file", at+".key_file", "a string", `key_file = "~/.keys/openai"`); ok {
+	if file, ok := value[string](d, at, table, "key_file", "a string", `key_file = "~/.keys/openai"`); ok {
 		s.File = file
 		if file == "" {
-			d.fail(at+".key_file", "key_file is empty", "write the path of the file that holds the key")
+			d.fail(at.In("key_file"), "key_file is empty", "write the path of the file that holds the key")
 		} else if s.File = expand(file); !filepath.IsAbs(s.File) {
 			s.File = filepath.Join(filepath.Dir(d.config.Path), s.File)
 		}
 	}
-	if list, ok := value[[]any](d, table, "key_command", at+".key_command", "an array of strings", `key_command = ["pass", "show", "openai"]`); ok {
+	if list, ok := value[[]any](d, at, table, "key_command", "an array of strings", `key_command = ["pass", "show", "openai"]`); ok {
 		for _, item := range list {
 			word, ok := item.(string)
 			if !ok {
-				d.fail(at+".key_command", "key_command must be an array of strings", `write key_command = ["pass", "show", "openai"]`)
+				d.fail(at.In("key_command"), "key_command must be an array of strings", `write key_command = ["pass", "show", "openai"]`)
 				break
 			}
 			s.Command = append(s.Command, word)
 		}
 		if len(list) == 0 || len(s.Command) > 0 && s.Command[0] == "" {
-			d.fail(at+".key_command", "key_command names no program", `write key_command = ["pass", "show", "openai"]`)
+			d.fail(at.In("key_command"), "key_command names no program", `write key_command = ["pass", "show", "openai"]`)
 		}
 	}
 	return s
@@ -257,7 +235,7 @@ func local(host string) bool {
 	return !strings.Contains(host, ".")
 }
 
-func (d *decoder) model(at string, table map[string]any) {
+func (d *decoder) model(at set.Path, table map[string]any) {
 	d.keys(at, table, "[[model]]", "id", "name", "provider", "context_window", "max_tokens", "thinking", "input", "cost")
 	var m Model
 	for _, f := range []struct {
@@ -270,7 +248,7 @@ func (d *decoder) model(at string, table map[string]any) {
 		{"provider", &m.Provider, true, `provider = "anthropic"`},
 		{"name", &m.Name, false, `name = "Sonnet"`},
 	} {
-		*f.to, _ = value[string](d, table, f.key, at+"."+f.key, "a string", f.example)
+		*f.to, _ = value[string](d, at, table, f.key, "a string", f.example)
 		if f.need && *f.to == "" && (table[f.key] == nil || table[f.key] == "") {
 			d.fail(at, "[[model]] has no "+f.key, "write "+f.example)
 		}
@@ -280,7 +258,7 @@ func (d *decoder) model(at string, table map[string]any) {
 		m.ContextWindow = defaultWindow
 	}
 	if m.MaxTokens = d.tokens(at, table, "max_tokens"); m.MaxTokens > m.ContextWindow {
-		d.fail(at+".max_tokens", "max_tokens is more than context_window", "")
+		d.fail(at.In("max_tokens"), "max_tokens is more than context_window", "")
 	}
 	d.thinking(at, table, &m)
 	d.input(at, table, &m)
@@ -288,72 +266,72 @@ func (d *decoder) model(at string, table map[string]any) {
 	p := d.config.provider(m.Provider)
 	switch {
 	case p == nil && m.Provider != "":
-		d.fail(at+".provider", fmt.Sprintf("there is no provider %q", m.Provider), "write [provider."+m.Provider+`], or one of: `+d.config.names())
+		d.fail(at.In("provider"), fmt.Sprintf("there is no provider %q", m.Provider), "write [provider."+m.Provider+`], or one of: `+d.config.names())
 	case p != nil:
 		m.API, m.BaseURL = p.Kind.API(), p.BaseURL
 		if p.Kind == KindAnthropic && m.MaxTokens == 0 {
 			m.MaxTokens = min(defaultOutput, m.ContextWindow)
 		}
 		if m.Thinking == ThinkingBudget && p.Kind != KindAnthropic {
-			d.fail(at+".thinking", fmt.Sprintf("thinking = \"budget\" is not known to kind %q", p.Kind), `write thinking = "effort"`)
+			d.fail(at.In("thinking"), fmt.Sprintf("thinking = \"budget\" is not known to kind %q", p.Kind), `write thinking = "effort"`)
 		}
 	}
 	for i := range d.config.Models {
 		if m.ID != "" && d.config.Models[i].Ref() == m.Ref() {
-			d.fail(at+".id", fmt.Sprintf("model %q is there twice", m.Ref()), "")
+			d.fail(at.In("id"), fmt.Sprintf("model %q is there twice", m.Ref()), "")
 		}
 	}
 	d.config.Models = append(d.config.Models, m)
 }
 
 // tokens is a number of tokens, 0 when absent.
-func (d *decoder) tokens(at string, table map[string]any, key string) int64 {
-	n, ok := value[int64](d, table, key, at+"."+key, "a number of tokens", key+" = 128000")
+func (d *decoder) tokens(at set.Path, table map[string]any, key string) int64 {
+	n, ok := value[int64](d, at, table, key, "a number of tokens", key+" = 128000")
 	if ok && n <= 0 {
-		d.fail(at+"."+key, key+" must be more than 0", "")
+		d.fail(at.In(key), key+" must be more than 0", "")
 		return 0
 	}
 	return n
 }
 
-func (d *decoder) thinking(at string, table map[string]any, m *Model) {
-	word, ok := value[string](d, table, "thinking", at+".thinking", "a string", `thinking = "effort"`)
+func (d *decoder) thinking(at set.Path, table map[string]any, m *Model) {
+	word, ok := value[string](d, at, table, "thinking", "a string", `thinking = "effort"`)
 	if !ok {
 		return
 	}
 	n := slices.Index(thinkings(), word)
 	if n < 0 {
-		d.fail(at+".thinking", fmt.Sprintf("unknown thinking %q", word), `it is "off", "budget" or "effort"`)
+		d.fail(at.In("thinking"), fmt.Sprintf("unknown thinking %q", word), `it is "off", "budget" or "effort"`)
 		return
 	}
 	m.Thinking, m.Reasoning = Thinking(n), n > 0
 }
 
-func (d *decoder) input(at string, table map[string]any, m *Model) {
+func (d *decoder) input(at set.Path, table map[string]any, m *Model) {
 	m.Input = []string{"text"}
-	list, ok := value[[]any](d, table, "input", at+".input", "an array of strings", `input = ["text", "image"]`)
+	list, ok := value[[]any](d, at, table, "input", "an array of strings", `input = ["text", "image"]`)
 	if !ok {
 		return
 	}
 	m.Input = nil
 	for _, item := range list {
 		if item != "text" && item != "image" {
-			d.fail(at+".input", `input is a list of "text" and "image"`, `write input = ["text", "image"]`)
+			d.fail(at.In("input"), `input is a list of "text" and "image"`, `write input = ["text", "image"]`)
 			return
 		}
 		m.Input = append(m.Input, item.(string))
 	}
 	if !slices.Contains(m.Input, "text") {
-		d.fail(at+".input", `input must hold "text"`, `write input = ["text", "image"]`)
+		d.fail(at.In("input"), `input must hold "text"`, `write input = ["text", "image"]`)
 	}
 }
 
-func (d *decoder) cost(at string, table map[string]any, m *Model) {
-	cost, ok := value[map[string]any](d, table, "cost", at+".cost", "a table", "cost = { input = 3, output = 15 }")
+func (d *decoder) cost(at set.Path, table map[string]any, m *Model) {
+	cost, ok := value[map[string]any](d, at, table, "cost", "a table", "cost = { input = 3, output = 15 }")
 	if !ok {
 		return
 	}
-	d.keys(at+".cost", cost, "cost", "input", "output", "cache_read", "cache_write")
+	d.keys(at.In("cost"), cost, "cost", "input", "output", "cache_read", "cache_write")
 	for key, to := range map[string]*float64{
 		"input": &m.Prices.Input, "output": &m.Prices.Output, "cache_read": &m.Prices.CacheRead, "cache_write": &m.Prices.CacheWrite,
 	} {
@@ -364,10 +342,10 @@ func (d *decoder) cost(at string, table map[string]any, m *Model) {
 		case float64:
 			*to = v
 		default:
-			d.fail(at+".cost", "the costs are numbers: US dollars for a million tokens", "write cost = { input = 3, output = 15 }")
+			d.fail(at.In("cost"), "the costs are numbers: US dollars for a million tokens", "write cost = { input = 3, output = 15 }")
 		}
 		if *to < 0 || *to > 1e6 || *to != *to {
-			d.fail(at+".cost", key+" = "+strconv.FormatFloat(*to, 'g', -1, 64)+" is no price", "it is in US dollars for a million tokens")
+			d.fail(at.In("cost"), key+" = "+strconv.FormatFloat(*to, 'g', -1, 64)+" is no price", "it is in US dollars for a million tokens")
 		}
 	}
 }

@@ -3,6 +3,8 @@ package set
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // Document is a TOML document of another kind than a set, read as carefully: for the other files that people write for
@@ -15,7 +17,8 @@ type Document struct {
 	root *node
 }
 
-// ParseDocument reads a TOML document of at most 1 MiB. path names it in errors and is not opened. The error is Errors, of one, with the position.
+// ParseDocument reads a TOML document of at most 1 MiB. path names it in errors and is not opened. The error is Errors, of one, with the
+// position; text that is no TOML has a toml.ParseError as its cause, and a message that may quote it.
 func ParseDocument(path string, text []byte) (*Document, error) {
 	values, root, problem := document(path, text)
 	if problem != nil {
@@ -24,8 +27,35 @@ func ParseDocument(path string, text []byte) (*Document, error) {
 	return &Document{Values: values, root: root}, nil
 }
 
-// At returns where something stands, or the nearest enclosing thing that the document has. The steps are keys (string)
-// and indexes (int), as in At("case", 2, "event").
+// Path is where something stands in a document: keys (string) and indexes (int), from the root. A Path is not changed by what is made
+// of it.
+type Path []any
+
+// In is the path of a key of the table at p.
+func (p Path) In(key string) Path { return append(slices.Clone(p), key) }
+
+// Item is the path of element i, from 0, of the array at p.
+func (p Path) Item(i int) Path { return append(slices.Clone(p), i) }
+
+// String is the path for people, as in response[2].call[1].args: indexes are from 1.
+func (p Path) String() string {
+	var b strings.Builder
+	for _, step := range p {
+		switch step := step.(type) {
+		case int:
+			fmt.Fprintf(&b, "[%d]", step+1)
+		default:
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			fmt.Fprint(&b, step)
+		}
+	}
+	return b.String()
+}
+
+// At returns where something stands, or the nearest enclosing thing that the document has. The steps are those of a [Path], as in
+// At("case", 2, "event").
 func (d *Document) At(steps ...any) Position {
 	return d.place(steps).node.pos
 }

@@ -44,7 +44,7 @@ type Error struct {
 	Key string
 	// Message says what is wrong, Hint what to do; Hint may be empty.
 	Message, Hint string
-	// Err is the cause where there is one (a file that cannot be read).
+	// Err is the cause where there is one (a file that cannot be read, text that is no TOML).
 	Err error
 }
 

@@ -113,5 +113,7 @@ func syntaxError(path, text string, err error) *Error {
 		message = string([]rune(message)[:3*quotedMax]) + "…"
 	}
 	// Line and column of the library do not agree at the end of a line.
-	return positionOf(path, text, syntax.Position.Start).Error(syntax.LastKey, message, "")
+	e := positionOf(path, text, syntax.Position.Start).Error(syntax.LastKey, message, "")
+	e.Err = err
+	return e
 }

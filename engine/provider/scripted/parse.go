@@ -37,29 +37,12 @@ type parser struct {
 	unset  []*agentcore.ToolCall // calls that get their ids when all given ones are known
 }
 
-// place is where something stands in the script. The zero place is the script itself.
-type place struct {
-	key   string // for people: with indexes from 1
-	steps []any  // for set.Document
-}
-
-func (p place) in(name string) place {
-	if p.key == "" {
-		return place{name, []any{name}}
-	}
-	return place{p.key + "." + name, append(slices.Clone(p.steps), name)}
-}
-
-func (p place) item(i int) place {
-	return place{fmt.Sprintf("%s[%d]", p.key, i+1), append(slices.Clone(p.steps), i)}
-}
-
-func (p *parser) fail(at place, hint, format string, args ...any) {
+func (p *parser) fail(at set.Path, hint, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
-	if at.key != "" {
-		message = at.key + ": " + message
+	if len(at) > 0 {
+		message = at.String() + ": " + message
 	}
-	p.errs = append(p.errs, p.doc.At(at.steps...).Error(at.key, message, hint))
+	p.errs = append(p.errs, p.doc.At(at...).Error(at.String(), message, hint))
 }
 
 func (p *parser) root(t table) {
@@ -72,7 +55,7 @@ func (p *parser) root(t table) {
 		p.response(r)
 	}
 	if _, given := t.values["response"]; !given {
-		p.fail(place{}, "start one with a line [[response]]", "the script has no response")
+		p.fail(nil, "start one with a line [[response]]", "the script has no response")
 	}
 	number := 0
 	for _, call := range p.unset {
@@ -105,12 +88,12 @@ func (p *parser) response(t table) {
 	before := len(p.errs)
 	t.allow("text", "thinking", "call", "block", "expect", "delay", "pause", "chunk", "stop", "usage", "error")
 	r := response{
-		line: p.doc.At(t.steps...).Line, delay: t.duration("delay"), pause: t.duration("pause"), chunk: int(t.integer("chunk", 0, 1)),
+		line: p.doc.At(t.at...).Line, delay: t.duration("delay"), pause: t.duration("pause"), chunk: int(t.integer("chunk", 0, 1)),
 	}
 	if pattern := t.text("expect"); pattern != "" {
 		var err error
 		if r.expect, err = regexp.Compile(pattern); err != nil {
-			p.fail(t.in("expect"), "", "not a regular expression: %v", err)
+			p.fail(t.at.In("expect"), "", "not a regular expression: %v", err)
 		}
 	}
 	if thinking := t.text("thinking"); thinking != "" {
@@ -125,7 +108,7 @@ func (p *parser) response(t table) {
 	}
 	if t.has("block") {
 		if len(r.blocks) > 0 {
-			p.fail(t.in("block"), "put them into blocks of their own", "blocks stand beside text, thinking or call")
+			p.fail(t.at.In("block"), "put them into blocks of their own", "blocks stand beside text, thinking or call")
 		}
 		for _, b := range t.tables("block") {
 			r.blocks = append(r.blocks, p.block(b))
@@ -139,7 +122,7 @@ func (p *parser) response(t table) {
 	}
 	r.stop = p.stop(t, &r)
 	if len(r.blocks) == 0 && r.fail == nil && len(p.errs) == before {
-		p.fail(t.place, "give it text, thinking, a call or an error", "the response is empty")
+		p.fail(t.at, "give it text, thinking, a call or an error", "the response is empty")
 	}
 	p.script.responses = append(p.script.responses, r)
 }
@@ -163,7 +146,7 @@ func (p *parser) block(t table) block {
 		t.allow("text", "thinking", "tool", "delay")
 	}
 	if kinds != 1 {
-		p.fail(t.place, "", "a block has exactly one of text, thinking and tool; this one has %d", kinds)
+		p.fail(t.at, "", "a block has exactly one of text, thinking and tool; this one has %d", kinds)
 	}
 	return b
 }
@@ -171,13 +154,13 @@ func (p *parser) block(t table) block {
 func (p *parser) call(t table) *agentcore.ToolCall {
 	call := &agentcore.ToolCall{ID: t.text("id"), Name: t.text("tool"), Arguments: emptyArguments()}
 	if !t.has("tool") {
-		p.fail(t.place, "", "the call names no tool")
+		p.fail(t.at, "", "the call names no tool")
 	}
 	if args, given := t.values["args"]; given {
 		if object, ok := args.(map[string]any); !ok {
-			p.fail(t.in("args"), "write them as a table: args = { … }", "the arguments are not an object but %s", kindOf(args))
+			p.fail(t.at.In("args"), "write them as a table: args = { … }", "the arguments are not an object but %s", kindOf(args))
 		} else if raw, err := encodeArguments(object); err != nil {
-			p.fail(t.in("args"), "", "%v", err)
+			p.fail(t.at.In("args"), "", "%v", err)
 		} else {
 			call.Arguments = raw
 		}
@@ -186,9 +169,9 @@ func (p *parser) call(t table) *agentcore.ToolCall {
 	case call.ID == "":
 		p.unset = append(p.unset, call)
 	case taken:
-		p.fail(t.in("id"), "", "the id %q is %s's already", call.ID, other)
+		p.fail(t.at.In("id"), "", "the id %q is %s's already", call.ID, other)
 	default:
-		p.ids[call.ID] = t.key
+		p.ids[call.ID] = t.at.String()
 	}
 	return call
 }
@@ -207,14 +190,14 @@ func (p *parser) failure(t table) *failure {
 	t.allow("message", "reason")
 	f := &failure{message: t.text("message"), reason: agentcore.StopError}
 	if f.message == "" && !t.wrong("message") {
-		p.fail(t.place, "", "the error has no message")
+		p.fail(t.at, "", "the error has no message")
 	}
 	switch reason := t.text("reason"); reason {
 	case "", "error":
 	case "aborted":
 		f.reason = agentcore.StopAborted
 	default:
-		p.fail(t.in("reason"), "", "the reason is %q; it is error or aborted", reason)
+		p.fail(t.at.In("reason"), "", "the reason is %q; it is error or aborted", reason)
 	}
 	return f
 }
@@ -223,12 +206,12 @@ func (p *parser) stop(t table, r *response) agentcore.StopReason {
 	switch stop := t.text("stop"); stop {
 	case "stop", "length", "toolUse":
 		if t.has("error") {
-			p.fail(t.in("stop"), "leave one of the two out", "a response with an error has no other reason to stop")
+			p.fail(t.at.In("stop"), "leave one of the two out", "a response with an error has no other reason to stop")
 		}
 		return agentcore.StopReason(stop)
 	case "":
 	default:
-		p.fail(t.in("stop"), "", "the stop reason is %q; it is stop, length or toolUse", stop)
+		p.fail(t.at.In("stop"), "", "the stop reason is %q; it is stop, length or toolUse", stop)
 	}
 	for _, b := range r.blocks {
 		if b.call != nil {
@@ -240,7 +223,7 @@ func (p *parser) stop(t table, r *response) agentcore.StopReason {
 
 // table is a TOML table.
 type table struct {
-	place
+	at     set.Path
 	parser *parser
 	values map[string]any
 }
@@ -252,7 +235,7 @@ func (t table) allow(known ...string) {
 	for _, key := range slices.Sorted(maps.Keys(t.values)) {
 		if !slices.Contains(known, key) {
 			hint := cmp.Or(set.Suggest(key, known), "known here: "+strings.Join(known, ", "))
-			t.parser.fail(t.in(key), hint, "unknown key %q", key)
+			t.parser.fail(t.at.In(key), hint, "unknown key %q", key)
 		}
 	}
 }
@@ -266,7 +249,7 @@ func (t table) wrong(key string) bool {
 
 func (t table) text(key string) string {
 	if t.wrong(key) {
-		t.parser.fail(t.in(key), "", "must be a string, not %s", kindOf(t.values[key]))
+		t.parser.fail(t.at.In(key), "", "must be a string, not %s", kindOf(t.values[key]))
 	}
 	s, _ := t.values[key].(string)
 	return s
@@ -279,12 +262,12 @@ func (t table) integer(key string, missing, low int64) int64 {
 	}
 	n, ok := value.(int64)
 	if !ok {
-		t.parser.fail(t.in(key), "", "must be a whole number, not %s", kindOf(value))
+		t.parser.fail(t.at.In(key), "", "must be a whole number, not %s", kindOf(value))
 		return missing
 	}
 	const high = 1 << 40
 	if n < low || n > high {
-		t.parser.fail(t.in(key), "", "is %d; it must be from %d to %d", n, low, int64(high))
+		t.parser.fail(t.at.In(key), "", "is %d; it must be from %d to %d", n, low, int64(high))
 		return missing
 	}
 	return n
@@ -297,7 +280,7 @@ func (t table) duration(key string) time.Duration {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 || d > time.Hour {
-		t.parser.fail(t.in(key), `such as "50ms"`, "%q is not a duration from 0 to 1h", text)
+		t.parser.fail(t.at.In(key), `such as "50ms"`, "%q is not a duration from 0 to 1h", text)
 		return 0
 	}
 	return d
@@ -307,17 +290,17 @@ func (t table) table(key string) (table, bool) {
 	value, given := t.values[key]
 	values, ok := value.(map[string]any)
 	if given && !ok {
-		t.parser.fail(t.in(key), "", "must be a table, not %s", kindOf(value))
+		t.parser.fail(t.at.In(key), "", "must be a table, not %s", kindOf(value))
 	}
-	return table{t.in(key), t.parser, values}, ok
+	return table{t.at.In(key), t.parser, values}, ok
 }
 
 // tables are the elements of a list of tables, which TOML has two notations for.
 func (t table) tables(name string) []table {
-	at := t.in(name)
+	at := t.at.In(name)
 	var list []table
 	add := func(values map[string]any) {
-		list = append(list, table{at.item(len(list)), t.parser, values})
+		list = append(list, table{at.Item(len(list)), t.parser, values})
 	}
 	switch value := t.values[name].(type) {
 	case nil:
@@ -335,7 +318,7 @@ func (t table) tables(name string) []table {
 			add(values)
 		}
 	default:
-		t.parser.fail(at, fmt.Sprintf("start each with a line [[%s]]", plain(at.key)), "must be a list of tables, not %s", kindOf(value))
+		t.parser.fail(at, fmt.Sprintf("start each with a line [[%s]]", plain(at.String())), "must be a list of tables, not %s", kindOf(value))
 	}
 	return list
 }
