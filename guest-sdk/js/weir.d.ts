@@ -202,6 +202,7 @@ declare module "weir" {
     /** The whole message, fetched from the host. */
     message(index: number): Message;
   }
+  /** Its values are read when they are asked for: name those that you need, `{ ...row }` copies the index alone. */
   export interface Row {
     index: number;
     role: Message["role"] | "other";

@@ -281,6 +281,21 @@ EXPORT("_initialize") void initialize(void) {
   if (boot_error) weir_error(boot_error, length(boot_error));
 }
 
+/* QuickJS takes what stands before a NUL for all of a text. */
+static const char nul[] = "SyntaxError: a NUL in the event";
+
+static int has_nul(const char *b, u32 n) {
+  u32 i = 0;
+  for (u64 w; n - i >= sizeof w; i += sizeof w) {
+    __builtin_memcpy(&w, b + i, sizeof w);
+    if ((w - 0x0101010101010101) & ~w & 0x8080808080808080) return 1;
+  }
+  for (; i < n; i++) {
+    if (!b[i]) return 1;
+  }
+  return 0;
+}
+
 static int entry(u32 what) {
   if (boot_error) {
     weir_error(boot_error, length(boot_error));
@@ -293,6 +308,10 @@ static int entry(u32 what) {
   js input, context = 0;
   if (*b == 'W') { /* the table view of context; JSON does not start with a letter that it could be */
     input = qjs_new_buffer(ctx, b, n);
+  } else if (has_nul(b, n)) {
+    qjs_free(b);
+    weir_error(nul, sizeof nul - 1);
+    return 1;
   } else {
     char *at = context_of(b, n);
     if (at) {

@@ -124,6 +124,9 @@
 
   const utf8 = (bytes) => {
     let s = "";
+    for (let i = 0; i < bytes.length; i += 4096) s += String.fromCharCode.apply(null, bytes.subarray(i, i + 4096));
+    if (!/[^\0-\x7f]/.test(s)) return s;
+    s = "";
     for (let i = 0; i < bytes.length;) {
       const b = bytes[i++];
       if (b < 0x80) { s += String.fromCharCode(b); continue; }
@@ -134,39 +137,61 @@
     return s;
   };
   const roles = ["", "user", "assistant", "toolResult", "custom", "bashExecution", "branchSummary", "compactionSummary"];
-  class Table {
-    #view; #names;
-    constructor(buffer) {
-      const view = (this.#view = new DataView(buffer));
-      const text = (at, n) => utf8(new Uint8Array(buffer, at, n));
-      this.type = "context";
-      this.length = view.getUint32(4, true);
-      this.context = parse(text(view.getUint32(8, true), view.getUint32(12, true)));
-      this.#names = [];
-      let at = view.getUint32(16, true);
-      for (let n = view.getUint16(at, true), p = at + 2; n > 0; n--) {
-        const size = view.getUint16(p, true);
-        this.#names.push(text(p + 2, size));
-        p += 2 + size;
-      }
+
+  // The strings of a table, of which 0 is empty.
+  const strings = (buffer, at) => {
+    const view = new DataView(buffer, at), list = [];
+    for (let n = view.getUint16(0, true), p = 2; n > 0; n--) {
+      const size = view.getUint16(p, true);
+      list.push(utf8(new Uint8Array(buffer, at + p + 2, size)));
+      p += 2 + size;
     }
+    return list;
+  };
+
+  // What the rows of one table inherit. To make an object of a dozen values costs the interpreter ten times what a policy costs
+  // that looks at two of them, so a row has its index alone and each value is read from the records when it is asked for.
+  const rowsOf = (words, names) => ({
+    get role() { return roles[words[this.index * 8] & 0xff] ?? "other"; },
+    get name() { return names[words[this.index * 8] >>> 16]; },
+    get isError() { return (words[this.index * 8] & 0x100) !== 0; },
+    get hasImage() { return (words[this.index * 8] & 0x200) !== 0; },
+    get hasToolCall() { return (words[this.index * 8] & 0x400) !== 0; },
+    get hasThinking() { return (words[this.index * 8] & 0x800) !== 0; },
+    get display() { return (words[this.index * 8] & 0x1000) !== 0; },
+    get textBytes() { return words[this.index * 8 + 1]; },
+    get bytes() { return words[this.index * 8 + 2]; },
+    get pair() { const pair = words[this.index * 8 + 3]; return pair === 0xffffffff ? -1 : pair; },
+    get id() { return words[this.index * 8 + 4] + words[this.index * 8 + 5] * 0x100000000; },
+    get time() { return words[this.index * 8 + 6] + (words[this.index * 8 + 7] | 0) * 0x100000000; },
+    toJSON() {
+      const all = { index: this.index };
+      for (const key in getPrototypeOf(this)) if (key !== "toJSON") all[key] = this[key];
+      return all;
+    },
+  });
+
+  class Table {
+    #row; #said; #context;
+    constructor(buffer) {
+      const header = new Uint32Array(buffer, 0, 8);
+      this.type = "context";
+      this.length = header[1];
+      this.#said = new Uint8Array(buffer, header[2], header[3]);
+      this.#row = rowsOf(new Uint32Array(buffer, 32, this.length * 8), strings(buffer, header[4]));
+    }
+    get context() { return (this.#context ??= parse(utf8(this.#said))); }
     at(i) {
-      if (!(i >= 0 && i < this.length && Number.isInteger(i))) throw new RangeError(`there is no message ${i}; there are ${this.length}`);
-      const v = this.#view, p = 32 + i * 32, flags = v.getUint8(p + 1), pair = v.getUint32(p + 12, true);
-      return {
-        index: i, role: roles[v.getUint8(p)] ?? "other", name: this.#names[v.getUint16(p + 2, true)],
-        isError: (flags & 1) !== 0, hasImage: (flags & 2) !== 0, hasToolCall: (flags & 4) !== 0,
-        hasThinking: (flags & 8) !== 0, display: (flags & 16) !== 0,
-        textBytes: v.getUint32(p + 4, true), bytes: v.getUint32(p + 8, true), pair: pair === 0xffffffff ? -1 : pair,
-        id: Number(v.getBigUint64(p + 16, true)), time: Number(v.getBigInt64(p + 24, true)),
-      };
+      if (i >>> 0 !== i || i >= this.length) throw new RangeError(`there is no message ${i}; there are ${this.length}`);
+      return { __proto__: this.#row, index: i };
     }
     message(i) {
       this.at(i);
       return parse(host(OP_MESSAGE, i));
     }
     *[Symbol.iterator]() {
-      for (let i = 0; i < this.length; i++) yield this.at(i);
+      const row = this.#row, n = this.length;
+      for (let i = 0; i < n; i++) yield { __proto__: row, index: i };
     }
   }
 
