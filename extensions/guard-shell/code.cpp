@@ -118,13 +118,18 @@ void judgeCode(Shell &sh, Command &c, Str code) {
   bool evals = weir_find(code, WEIR_S("eval "), 0) != static_cast<size_t>(-1) || mentions(code, "eval(");
   if (net && evals && anyOf(c.name, "ruby perl php lua node nodejs bun deno")) w.find(Family::RemoteCode, Level::Sure, "runs what came from the network");
   if (net && mentions(code, "exec( eval( exec(__import__ compile( Function( instance_eval system( vm.run load(io.popen loadstring(")) w.find(Family::RemoteCode, Level::Sure, "runs what came from the network");
-  if (mentions(code, "exec( eval( Function( system(") && mentions(code, "b64decode base64_decode fromhex decompress atob( 'base64' \"base64\" unpack( decode64 rot13 [::-1]"))
+  if ((evals || mentions(code, "exec( eval( Function( system(")) && mentions(code, "b64decode base64_decode decode_base64 fromhex decompress atob( 'base64' \"base64\" unpack( decode64 rot13 [::-1]"))
     w.find(Family::RemoteCode, Level::Sure, "runs decoded text");
   if (awk && mentions(code, "/inet/")) w.find(Family::RemoteCode, Level::Doubt, "a raw network connection");
   if (mentions(code, "socket TCPSocket fsockopen IO::Socket net.connect net.Socket require('net') require(\"net\") createConnection") && mentions(code, "dup2 /bin/sh /bin/bash pty.spawn spawn( exec( popen subprocess cmd.exe"))
     w.find(Family::RemoteCode, Level::Sure, "connects a shell to the network");
   if (mentions(code, "fork") && mentions(code, "while for(;;) loop forever while(1) while(true)")) w.find(Family::Resource, Level::Sure, "starts processes without end");
   bool writes = mentions(code, "writeFile appendFile write_text write( .write 'w') \"w\") 'a') \"a\") File.write file_put_contents copyfile rename move( 'w' 'wb' createWriteStream truncate");
+  for (size_t i = 0; awk && i < code.n; i++) // print > "file"
+    if (code.p[i] == '>') {
+      while (i + 1 < code.n && (isBlank(code.p[i + 1]) || code.p[i + 1] == '>')) i++;
+      writes |= i + 1 < code.n && code.p[i + 1] == '"';
+    }
   if (writes) {
     bool many = mentions(code, "readdir glob os.walk rglob ") && mentions(code, "'') \"\") truncate");
     if (many) w.find(Family::Overwrite, Level::Doubt, "empties many files");

@@ -379,6 +379,7 @@ Str Shell::output(Command &c) {
   if (eq(n, "git")) {
     for (Str a : c.argv) {
       if (eq(a, "--show-toplevel")) return w->workspace;
+      if (eq(a, "ls-files") && (option(c, 'd', "deleted"))) return WEIR_S("\x01\n"); // gone already
       if (anyOf(a, "ls-files ls-tree diff")) return WEIR_S("\x0f\n");
       if (anyOf(a, "branch tag for-each-ref")) return WEIR_S("\x0f\n");
     }

@@ -40,7 +40,7 @@ Str parent(Str p) {
 const char kRebuildable[] =
     "node_modules node_modules.* dist dist-* build build-* _build out target coverage tmp temp .tmp .temp .cache *cache *cache* .next .nuxt .output .svelte-kit "
     ".turbo .parcel-cache .vite .astro .docusaurus .angular .expo .webpack __pycache__ *.egg-info *.dist-info .pytest_cache .mypy_cache .ruff_cache .tox .nox "
-    ".venv venv env vendor .vscode-test htmlcov .nyc_output test-results playwright-report storybook-static site _site public_html-old obj bin Debug Release .gradle .terraform "
+    ".venv venv env vendor .bundle .vscode-test htmlcov .nyc_output test-results playwright-report storybook-static site _site public_html-old obj bin Debug Release .gradle .terraform "
     "DerivedData Pods vendor-* .dart_tool .eggs cmake-build-* CMakeFiles CMakeCache.txt bazel-* .bazel zig-out zig-cache .zig-cache elm-stuff deps-build "
     "generated gen logs log *.log *.bak *.old *.orig *.rej *.tmp *.swp *~ *.pyc *.pyo *.o *.a *.so *.class *.d *.gcda *.gcno *.profraw *.prof *.out *.test *.pid "
     "*.tsbuildinfo .eslintcache .DS_Store Thumbs.db *.map *.min.js .sass-cache .serverless .aws-sam cdk.out *.tgz *.tar.gz *.zip *.whl "

@@ -16,6 +16,7 @@ const Line kLines[] = {
     {Family::Disk, Sure, "mkfs|mkfs.*|mke2fs|mkswap|mkntfs|newfs|wipefs|blkdiscard|hdparm|sgdisk|sfdisk|parted|fdisk|gdisk|cfdisk|badblocks|zpool|lvremove|vgremove|pvremove|"
                          "mdadm|partprobe|nvme|fsck|fsck.*|e2fsck|resize2fs|tune2fs|fstrim|losetup !-l !--list !-V !--version !--help !list !status !smart-log", "works on a disk or file system"},
     {Family::Disk, Sure, "cryptsetup luksFormat|erase|luksErase|reencrypt|luksKillSlot|luksRemoveKey", "destroys an encrypted volume"},
+    {Family::Disk, Sure, "zfs|btrfs destroy|rollback|delete|remove|replace !-n !-nv", "destroys a volume or its snapshots"},
     {Family::Disk, Sure, "diskutil erase*|partitionDisk|reformat|zeroDisk|secureErase|apfs", "erases a disk"},
     {Family::Disk, Sure, "fastboot|heimdall|esptool|esptool.py|avrdude|dfu-util erase|flash|flash:*|flashall|format|format:*|-w|--flash|erase_flash|write_flash|oem|-D|-U", "overwrites the memory of a device"},
     // system
@@ -42,6 +43,8 @@ const Line kLines[] = {
     {Family::System, Sure, "timedatectl|hostnamectl|localectl set-*", "changes machine settings"},
     {Family::System, Sure, "pip|pip3|python -m|install --break-system-packages", "changes the system's own packages"},
     {Family::RemoteCode, Doubt, "npm|pnpm|yarn|bun|pip|pip3|poetry|gem|cargo ^config|source|sources set|add|-a|--add|repositories.* registry|global.index-url|*:registry|registry=*|npmRegistryServer|http*", "changes where packages come from"},
+    {Family::RemoteCode, Doubt, "npm|pnpm|yarn ^set|set-config *registry*|http*", "changes where packages come from"},
+    {Family::System, Sure, "update-alternatives|alternatives|dpkg-divert|eselect --set|--set-all|--install|--remove*|--config|--auto|--all|--add|set", "changes which programs the machine runs"},
     {Family::System, Sure, "date -s|--set|--set=*", "sets the clock"},
     {Family::System, Sure, "history -c|-w", "erases the shell's history"},
     {Family::System, Sure, "journalctl --vacuum*|--rotate", "erases logs"},
@@ -70,7 +73,7 @@ const Line kLines[] = {
     // cloud
     {Family::Cloud, Sure, "kubectl|oc|k ^delete|drain|cordon|taint|replace !--dry-run* !--help", "deletes what runs in a cluster"},
     {Family::Cloud, Sure, "kubectl|oc|k ^scale --replicas=0|--replicas 0", "stops what runs in a cluster"},
-    {Family::Cloud, Doubt, "kubectl|oc|k ^apply|patch|edit|rollout|scale|annotate|label|set !--dry-run* !status !history", "changes what runs in a cluster"},
+    {Family::Cloud, Doubt, "kubectl|oc|k ^apply|create|run|expose|autoscale|patch|edit|rollout|scale|annotate|label|set|uncordon|approve !--dry-run* !status !history", "changes what runs in a cluster"},
     {Family::Cloud, Sure, "helm ^uninstall|delete|rollback !--dry-run", "removes a release"},
     {Family::Cloud, Doubt, "helm ^install|upgrade !--dry-run*", "changes a release"},
     {Family::Cloud, Sure, "terraform|tofu|terragrunt|cdk|cdktf|pulumi ^destroy|taint", "destroys infrastructure"},
@@ -83,6 +86,9 @@ const Line kLines[] = {
     {Family::Cloud, Sure, "aws s3 rb|rm|mv", "deletes objects in the cloud"},
     {Family::Cloud, Sure, "aws s3 sync --delete", "deletes objects in the cloud"},
     {Family::Cloud, Sure, "aws cloudformation|iam|ec2|rds|lambda create-*|update-*|attach-*|run-*|modify-*|put-*|authorize-*", "changes resources in the cloud"},
+    {Family::Cloud, Doubt, "aws * create-*|update-*|change-*|attach-*|run-*|modify-*|put-*|authorize-*|add-*|set-*|restore-*|register-*|associate-*|disassociate-*|enable-*|reboot-*|replace-*|transfer-*|tag-*|untag-* "
+                           "!--dry-run !help !--generate-cli-skeleton !http://localhost*|http://127.0.0.1*|*=http://localhost*|*=http://127.0.0.1*", "changes resources in the cloud"},
+    {Family::Cloud, Sure, "bq ^rm|cancel|truncate", "deletes data in the cloud"},
     {Family::Cloud, Sure, "gcloud|az|doctl|linode-cli|scw|hcloud|oci|ibmcloud|openstack|civo|vultr|exo|bx delete|remove|destroy|purge|stop|rm|terminate|delete-*|remove-*|reset", "destroys resources in the cloud"},
     {Family::Cloud, Sure, "gsutil|gcloud rm|rb|-d|mv", "deletes objects in the cloud"},
     {Family::Cloud, Sure, "gsutil|gcloud rsync -d|--delete-unmatched-destination-objects", "deletes objects in the cloud"},
@@ -122,6 +128,11 @@ const Line kLines[] = {
     {Family::Outward, Sure, "cargo ^publish|yank|owner !--dry-run !-n", "publishes a package"},
     {Family::Outward, Sure, "twine|flit|poetry|uv|hatch|gem|pod|dart|mix|docker|podman|helm|vsce|ovsx|goreleaser|jfrog|conan ^upload|publish|push|yank|trunk|hex.publish|release !--dry-run !--snapshot", "publishes"},
     {Family::Outward, Sure, "mvn|gradle|gradlew|./gradlew|sbt deploy|publish|release:*|publishToMavenCentral|publishSigned", "publishes"},
+    {Family::Outward, Sure, "yarn npm publish|tag|logout", "publishes a package"},
+    {Family::Outward, Sure, "python|python2|python3|python3.* *setup.py upload|register|upload_docs", "publishes a package"},
+    {Family::Outward, Sure, "dotnet|nuget push|delete", "publishes a package"},
+    {Family::Outward, Sure, "lein|pdm|maturin|lerna|changeset|wasm-pack|jsr|deno|rush|nx|luarocks|opam|cabal|stack ^deploy|publish|upload|release !--dry-run !--dryRun", "publishes a package"},
+    {Family::Outward, Sure, "semantic-release|release-it|np * !--dry-run !-n !--help", "publishes a package"},
     {Family::Outward, Sure, "gh ^pr merge|close|review", "changes a pull request"},
     {Family::Outward, Sure, "gh ^pr|issue|release|gist|workflow|run|repo create|close|comment|edit|run|rerun|cancel|reopen|transfer|fork|lock|pin", "acts on the forge"},
     {Family::Outward, Sure, "gh ^secret|variable|ssh-key|gpg-key|deploy-key|ruleset set|add|create|import", "changes what the forge trusts"},
@@ -252,6 +263,8 @@ void permissions(Shell &sh, Command &c) {
   // With an option such as -r or -x the mode itself looks like an option.
   for (uint32_t i = 1; i < c.argv.n; i++)
     if (c.argv[i].n > 1 && c.argv[i].p[0] == '-' && chmod && anyGlob(c.argv[i], "-r* -w* -x*")) open = recursive;
+  // What lets others read: digits for group or others, or their letters.
+  bool shows = chmod && (anyGlob(mode, "*a+*r* *a=*r* *o+*r* *o=*r* *g+*r* *g=*r* +r*") || (mode.n >= 3 && isDigit(mode.p[0]) && !anyGlob(mode, "*00")));
   bool setid = chmod && (anyGlob(mode, "*+s u+s g+s") || (mode.n == 4 && isDigit(mode.p[0]) && mode.p[0] != '0' && mode.p[0] != '1'));
   if (setid) sh.w->find(Family::Permissions, Level::Sure, "gives a program its owner's rights");
   for (uint32_t i = 1; i < ops.n || (i == 1 && ops.n == 1 && chmod && open); i++) {
@@ -263,7 +276,8 @@ void permissions(Shell &sh, Command &c) {
       break;
     case Place::InHome:
       if (recursive && open) sh.w->find(Family::Permissions, Level::Sure, "changes rights in the home folder");
-      if (open && (isSecretPath(sh, o) || anyGlob(at.path, "*/.ssh*"))) sh.w->find(Family::Permissions, Level::Sure, "opens up keys");
+      if ((open || shows) && isSecretPath(sh, o)) sh.w->find(Family::Permissions, Level::Sure, "opens up keys");
+      else if (open && anyGlob(at.path, "*/.ssh*")) sh.w->find(Family::Permissions, Level::Sure, "opens up keys");
       break;
     case Place::Workspace: case Place::GitDir:
       if (recursive && (open || !chmod)) sh.w->find(Family::Permissions, Level::Sure, "changes rights of the whole workspace");
@@ -328,6 +342,19 @@ void disks(Shell &sh, Command &c) {
     if (at.place == Place::Device) sh.w->find(Family::Disk, Level::Sure, "overwrites a disk");
     else if (at.place != Place::Temp && at.place != Place::Null) judgeRemoval(sh, o, true);
   }
+}
+
+// A file system made in, or looked at in, an image file of the workspace: mkfs.ext4 test.img.
+bool makesImage(Shell &sh, Command &c) {
+  if (!anyGlob(c.name, "mkfs mkfs.* mke2fs mkswap fsck fsck.* e2fsck resize2fs tune2fs parted sfdisk sgdisk fdisk gdisk")) return false;
+  bool image = false;
+  for (uint32_t i = 1; i < c.argv.n; i++) {
+    if (anyMark(c.argv[i])) return false;
+    Place p = locate(sh, c.argv[i]).place;
+    if (p != Place::Inside && p != Place::Temp) return false;
+    image |= c.argv[i].p && c.argv[i].n && c.argv[i].p[0] != '-' && has(baseName(c.argv[i]), '.');
+  }
+  return image;
 }
 
 // Commands that write files named by their operands.
@@ -570,6 +597,12 @@ void network(Shell &sh, Command &c) {
       if (indexOf(a, WEIR_S("://")) != static_cast<size_t>(-1)) w.written.push(Written{sh.resolve(baseName(a)), WEIR_S("\x06")});
     }
   }
+  // A name whose first labels are computed here and looked up at someone's domain tells that domain what they say.
+  if (!local && anyOf(c.name, "dig nslookup host drill ping getent"))
+    for (Str a : c.argv) {
+      size_t dot = indexOf(a, WEIR_S("\x01."));
+      if (dot != static_cast<size_t>(-1) && dot + 2 < a.n && !anyMark(::sub(a, a.n - 2, a.n))) w.find(Family::Exfiltration, Level::Doubt, "looks up a name made of what is found here");
+    }
   bool pipe = anyOf(c.name, "nc ncat netcat socat telnet openssl");
   if (c.piped && (hasMark(c.in, kSecret) || hasMark(c.in, kEnviron)) && (pipe || anyOf(c.name, "ssh mail mailx sendmail mutt"))) secretArg = true;
   if (secretArg || secretFile) return w.find(Family::Exfiltration, Level::Sure, "sends secrets away");
@@ -799,12 +832,17 @@ void archives(Shell &sh, Command &c) {
   operands(c, &ops, "-f -C -d --directory --file");
   bool toStdout = false;
   for (uint32_t i = 0; i < ops.n; i++) judgeRead(sh, ops[i]);
-  for (uint32_t i = 1; i + 1 < c.argv.n; i++)
-    if (anyOf(c.argv[i], "-C -d --directory")) {
-      Text t;
-      t.add(c.argv[i + 1]).add("/x");
-      judgeWrite(sh, t.str(), true, false);
-    }
+  Str letters = without(c.arg(1), kUnset);
+  bool packs = anyOf(c.name, "tar bsdtar") && (option(c, 'c', "create") || option(c, 't', "list") || (letters.n && letters.p[0] != '-' && (has(letters, 'c') || has(letters, 't'))));
+  for (uint32_t i = 1; i < c.argv.n && !packs; i++) { // where it unpacks to
+    Str a = without(c.argv[i], kUnset), to = anyOf(a, "-C -d --directory -D") ? c.arg(i + 1) : Str{nullptr, 0};
+    if (starts(a, "--directory=")) to = ::sub(a, 12, a.n);
+    if ((starts(a, "-C") || (starts(a, "-d") && eq(c.name, "unzip")) || (starts(a, "-o") && anyOf(c.name, "7z 7za"))) && a.n > 2) to = ::sub(a, 2, a.n);
+    if (!to.n) continue;
+    if (locate(sh, to).place == Place::Root) judgeWrite(sh, to, true, false);
+    Text t;
+    judgeWrite(sh, t.add(to).add("/x").str(), true, false);
+  }
   for (uint32_t i = 1; i < c.argv.n; i++) { // what the archiver is to run
     Str a = c.argv[i];
     size_t e = indexOf(a, WEIR_S("="));
@@ -886,12 +924,13 @@ void judge(Shell &sh, Command &c) {
     if (anyGlob(e, "DOCKER_HOST=ssh:* DOCKER_HOST=tcp:*") && anyArg(c, "rm rmi kill stop down")) w.find(Family::Containers, Level::Sure, "removes containers on another machine");
   bool testEnv = false;
   for (Str e : c.env) testEnv |= anyGlob(e, "RAILS_ENV=test RACK_ENV=test NODE_ENV=test APP_ENV=test MIX_ENV=test DJANGO_ENV=test");
+  bool image = makesImage(sh, c);
   indexLines();
   uint32_t first = n.n ? 1u << (n.p[0] & 31) : 0;
   for (uint32_t li = 0; li < kLineCount; li++) {
     if (!(firstBytes[li] & first)) continue;
     const Line &l = kLines[li];
-    if (l.family == Family::Database && testEnv) continue;
+    if ((l.family == Family::Database && testEnv) || (l.family == Family::Disk && image)) continue;
     if (sh.container && l.family != Family::Cloud && l.family != Family::Database && l.family != Family::Secrets) continue;
     if (lineMatches(c, l.pattern)) w.find(l.family, l.level, l.what);
   }
@@ -929,8 +968,17 @@ void judge(Shell &sh, Command &c) {
         i++;
       }
     }
-    if (anyOf(n, "perl ruby")) // perl -pe '' file prints the file
-      for (uint32_t i = 2; i < c.argv.n; i++) judgeRead(sh, c.argv[i]);
+    if (anyOf(n, "perl ruby")) { // perl -pe '' file prints the file, perl -i changes it
+      bool inPlace = false;
+      for (uint32_t i = 1; i < c.argv.n; i++) {
+        Str a = c.argv[i];
+        bool opt = a.n > 1 && a.p[0] == '-' && a.p[1] != '-';
+        inPlace |= opt && (a.p[1] == 'i' || (has(a, 'i') && has(WEIR_S("pnlawe0"), a.p[1]) && !has(a, '=')));
+        if (opt && (a.p[a.n - 1] == 'e' || a.p[a.n - 1] == 'E')) i++; // the code
+        else if (!opt && inPlace) judgeWrite(sh, a, false, false);
+        else if (!opt && i > 1) judgeRead(sh, a);
+      }
+    }
     bool file = false;
     for (uint32_t i = 1; i < c.argv.n; i++) file |= c.argv[i].n && c.argv[i].p[0] != '-';
     if (c.piped && !file) {

@@ -441,8 +441,11 @@ bool Shell::builtin(Command &c, Str *out) {
     Str path = resolve(f);
     for (uint32_t k = w->written.n; k > 0; k--)
       if (weir_same(w->written[k - 1].path, path)) {
-        program(*this, w->written[k - 1].text, "source of a file whose content is not known");
-        *out = runText(asSource(w->written[k - 1].text), WEIR_S(""), false);
+        Str text = w->written[k - 1].text;
+        // source <(tool completion): like eval "$(tool env)", what an ordinary command prints is let through.
+        if (starts(path, "/dev/fd/") && text.n == 1 && text.p[0] == kUnknown) return true;
+        program(*this, text, "source of a file whose content is not known");
+        *out = runText(asSource(text), WEIR_S(""), false);
         return true;
       }
     if (anyOf(f, "/dev/stdin") || hasMark(f, kNet)) program(*this, f.n && hasMark(f, kNet) ? f : c.in, "source of text that is not known");
