@@ -152,6 +152,23 @@ export const input: Hook<"input"> = (e) => ({ action: "transform", text: e.text 
 export const project_trust: Hook<"project_trust"> = () => ({ trusted: "no" });
 export const session_before_tree: Hook<"session_before_tree"> = () => ({ cancel: true });
 export function tool_execute(e: weir.ToolExecute): weir.ToolExecuteResult { toolUpdate({ content: [] }); return { content: [] }; }
+export const message_end: Hook<"message_end"> = (e) => {
+  const { leaf, aborted } = session.state();
+  const { more, entries } = session.entries({ after: leaf ?? "", limit: 10 });
+  const id: string = session.append("note", { aborted, more, first: entries[0]?.type, tools: session.setTools(session.tools().map((t) => t.name)) });
+  session.label(id, "here");
+  session.send({ customType: "note", content: "x", deliver: "nextTurn" });
+  if (session.setThinkingLevel("low") === "off") session.new();
+};
+export const user_bash: Hook<"user_bash"> = () => {};
+export const before = (e: weir.ToolCall): boolean => {
+  const shell = e.facts?.shell;
+  if (!shell?.understood) return shell !== undefined && shell.reason !== "";
+  const outside = e.facts?.paths?.paths.some((p) => (p.dynamic ? p.op !== "read" : !p.inside && p.kind === "file"));
+  return outside || shell.commands.some((c) => c.argv[0] === "rm" && c.unknown?.includes(1)) || e.facts?.net?.hosts.some((h) => h.scope === "linklocal") === true;
+};
+// @ts-expect-error there is no such right
+session.navigate("a", { sumarize: true });
 export const name = <E extends keyof Events>(e: Events[E]): string => e.type;
 // @ts-expect-error a hook is not async
 export const agent_end: Hook<"agent_end"> = async () => {};

@@ -30,6 +30,8 @@ declare module "weir" {
     tools?: string[];
     /** How `context` gets the history: every message, or a table of 32 bytes a message; context only. */
     view?: "full" | "table";
+    /** What the host shall work out before it asks, for `event.facts`: tool_call takes shell, paths and net, tool_result secrets too. */
+    facts?: ("shell" | "paths" | "net" | "secrets")[];
     /** A fault of this hook stops what the event is about, where it would be passed over. */
     onError?: "block";
   }
@@ -163,6 +165,7 @@ declare module "weir" {
     input: Record<string, unknown>;
     /** Another extension changed the arguments after this one had seen them: do not count the call again. */
     recheck?: true;
+    facts?: Facts;
   }
   export interface ToolCallResult {
     block?: boolean;
@@ -183,6 +186,7 @@ declare module "weir" {
     details?: unknown;
     isError: boolean;
     usage?: Usage;
+    facts?: Facts;
   }
   /** Each key replaces. */
   export interface ToolResultResult {
@@ -190,6 +194,109 @@ declare module "weir" {
     details?: unknown;
     isError?: boolean;
     usage?: Usage;
+  }
+
+  // ---- facts, of which an event has those that the hook's option `facts` names ----
+
+  export interface Facts {
+    shell?: ShellFacts;
+    paths?: PathFacts;
+    net?: NetFacts;
+    secrets?: SecretFacts;
+  }
+
+  /** The commands that the text of a tool call would run. Where it is not understood, `commands` are those found until then. */
+  export type ShellFacts = { understood: true; commands: ShellCommand[] } | { understood: false; reason: string; commands: ShellCommand[] };
+  export interface ShellCommand {
+    /** Its words, resolved as the shell would; none for a redirection or an assignment that stands alone. */
+    argv: string[];
+    /** A word, an assignment or a target is not known before it runs. */
+    dynamic?: true;
+    /** Indexes of the words that are not known: they stand in argv as the text has them. */
+    unknown?: number[];
+    /** Indexes of the words that the shell would expand by the names of files. */
+    globs?: number[];
+    assigns?: { name: string; value: string; dynamic?: true }[];
+    /** `fd` is -1 when it is a variable. */
+    redirects?: { op: string; fd?: number; target: string; dynamic?: true }[];
+    /** The way in, outermost first: "subshell", "loop", "sudo", "bash -c" … */
+    in?: string[];
+    /** What else runs with it: text that was read, text that is not known, a file that was not looked at, another language. */
+    code?: "known" | "unknown" | "file" | "other";
+    /** The folder it runs in, where cd changed it. */
+    cwd?: string;
+    cwdUnknown?: true;
+    pipeline?: number;
+    stage?: number;
+    stdin?: "pipe" | "file" | "heredoc" | "herestring";
+  }
+
+  export interface PathFacts {
+    workspace: string;
+    paths: (KnownPath | DynamicPath)[];
+    truncated?: true;
+  }
+  export interface KnownPath {
+    /** As the argument has it; absolute; with symbolic links resolved. */
+    raw: string;
+    abs: string;
+    real: string;
+    unresolved?: true;
+    /** In the workspace. */
+    inside: boolean;
+    /** A file of weir itself, or a folder that holds one. */
+    own: boolean;
+    holdsOwn?: true;
+    exists: boolean;
+    kind: "file" | "dir" | "symlink" | "fifo" | "socket" | "device" | "missing";
+    links?: number;
+    op: PathOp;
+    /** The argument it comes from; for "command" also the index in facts.shell. */
+    arg: string;
+    command?: number;
+    glob?: true;
+    dynamic?: undefined;
+  }
+  /** A path that is not known before the call runs. */
+  export interface DynamicPath {
+    raw: string;
+    arg: string;
+    op: PathOp;
+    command?: number;
+    glob?: true;
+    dynamic: true;
+    real?: undefined;
+    inside?: undefined;
+    own?: undefined;
+    exists?: undefined;
+    kind?: undefined;
+  }
+  export type PathOp = "read" | "write" | "list" | "search" | "delete" | "execute" | "use";
+
+  export interface NetFacts {
+    hosts: {
+      raw: string;
+      scheme: string;
+      /** In lower case and punycode; an address in its usual form. */
+      host: string;
+      /** 0 when it is not known. */
+      port: number;
+      userinfo: boolean;
+      ip: boolean;
+      /** An address that was written in an unusual form. */
+      odd: boolean;
+      scope: "public" | "loopback" | "private" | "linklocal" | "unspecified" | "multicast" | "";
+      dynamic?: true;
+    }[];
+    truncated?: true;
+  }
+
+  /** Bytes [start, end) of the UTF-8 text of a content block. */
+  export interface SecretFacts {
+    spans: { block: number; start: number; end: number; kind: string }[];
+    /** Encoded blocks in which no secret was looked for. */
+    base64: { block: number; start: number; end: number }[];
+    truncated?: true;
   }
 
   export interface ContextEvent extends Event<"context"> {
@@ -440,9 +547,79 @@ declare module "weir" {
     function append(record: object): { seq: number; hash: string };
   }
 
-  /** The session, by operation; the ABI's documentation lists them. Needs a grant `session`. */
+  /**
+   * The session that the policy is part of. Needs a grant `session` with the right that stands above each group; what is not granted,
+   * and a place without a session, throws.
+   */
   export namespace session {
+    // "read"
+    function state(): SessionState;
+    /** Of the session's file, after the entry of that id or from the first. `limit` is 1 to 1000, 100 without it. */
+    function entries(options?: { after?: string; limit?: number }): { entries: Entry[]; more: boolean };
+    function entry(id: string): Entry;
+    /** Of those that the model works with; `total` is how many there are. */
+    function messages(options?: { from?: number; limit?: number }): { messages: Message[]; total: number };
+    /** `active`: offered to the model. */
+    function tools(): { name: string; description: string; active: boolean }[];
+
+    // "append"
+    /** Keeps data in the session's file and out of the conversation; returns the entry's id. */
+    function append(customType: string, data?: unknown): string;
+    /** "" takes the label, or the name, away. */
+    function label(entryId: string, label: string): void;
+    function name(name: string): void;
+
+    // "send"; neither waits for a run
+    /** A message for the model, which `trigger` has answered when no run is under way. */
+    function send(message: {
+      customType: string;
+      content: string | (Text | Image)[];
+      display?: boolean;
+      details?: unknown;
+      trigger?: boolean;
+      deliver?: "steer" | "followUp" | "nextTurn";
+    }): void;
+    /** As if the user had said it. During a run it needs `deliver`. */
+    function prompt(content: string | (Text | Image)[], deliver?: "steer" | "followUp"): void;
+
+    // "control"
+    /** Those that the model is offered from the next turn on. Unknown names are left out of what it returns. */
+    function setTools(tools: string[]): string[];
+    function setModel(provider: string, id: string): void;
+    /** Returns the level that the model allows. */
+    function setThinkingLevel(level: ThinkingLevel): ThinkingLevel;
+    // These begin when the hook has returned.
+    function abort(): void;
+    function compact(instructions?: string): void;
+    /** Another session in the place of this one, where the program can replace it. */
+    function fresh(): void;
+    function fork(entryId: string, position?: "before" | "at"): void;
+    function navigate(entryId: string, options?: { summarize?: boolean; instructions?: string; replace?: boolean; label?: string }): void;
+    export { state, entries, entry, messages, tools, append, label, name, send, prompt, setTools, setModel, setThinkingLevel, abort, compact, fresh as new, fork, navigate, request };
+
+    /** Any operation by its name; the ABI's documentation lists them. */
     function request(op: string, fields?: Record<string, unknown>): any;
+  }
+  export interface SessionState {
+    id: string;
+    name?: string;
+    cwd?: string;
+    file?: string;
+    /** Id of the last entry. */
+    leaf: string | null;
+    entries: number;
+    messages: number;
+    idle: boolean;
+    streaming: boolean;
+    compacting: boolean;
+    retrying: boolean;
+    /** null when nothing runs. */
+    aborted: boolean | null;
+    queued: number;
+    model: { provider: string; id: string };
+    thinkingLevel: ThinkingLevel;
+    systemPrompt: string;
+    contextUsage: { tokens: number | null; contextWindow: number; percent: number | null } | null;
   }
 }
 

@@ -27,6 +27,8 @@ type chapter struct {
 	About   string
 	// Import names the import without which the chapter is optional.
 	Import string
+	// Facts says that the chapter is optional: it is for a module that asks for facts.
+	Facts bool
 	// JSON says that the chapter is for tck-json too; the chapter is then run once for each view.
 	JSON  bool
 	Cases []*testCase `toml:"case"`

@@ -102,6 +102,7 @@ func compareDescribe(got, want map[string]any, imports []string) (problems []str
 			c[optional] = own
 		}
 	}
+	askForFacts(got, want)
 	var walk func(path string, g, w any)
 	walk = func(path string, g, w any) {
 		switch w := w.(type) {
@@ -146,6 +147,18 @@ func compareDescribe(got, want map[string]any, imports []string) (problems []str
 	return problems
 }
 
+// askForFacts adds to what is wanted the facts that a description may ask for, if it asks for any.
+func askForFacts(got, want map[string]any) {
+	hooks, _ := got["hooks"].(map[string]any)
+	wanted, _ := want["hooks"].(map[string]any)
+	for hook, names := range map[string][]any{"tool_call": {"shell", "paths", "net"}, "tool_result": {"secrets"}} {
+		options, _ := hooks[hook].(map[string]any)
+		if w, ok := wanted[hook].(map[string]any); ok && options["facts"] != nil {
+			w["facts"] = names
+		}
+	}
+}
+
 // chapter runs the cases of one chapter in order on a guest of its own.
 func (r *Report) chapter(ctx context.Context, c *chapter, s *subject) (err error) {
 	title := c.Chapter
@@ -154,6 +167,10 @@ func (r *Report) chapter(ctx context.Context, c *chapter, s *subject) (err error
 	}
 	if c.Import != "" && !s.imports(c.Import) {
 		r.Results = append(r.Results, Result{Chapter: title, Case: c.About, Status: Skipped, Got: "the module does not import " + c.Import})
+		return nil
+	}
+	if c.Facts && !s.asksForFacts() {
+		r.Results = append(r.Results, Result{Chapter: title, Case: c.About, Status: Skipped, Got: "the module asks for no facts"})
 		return nil
 	}
 	w, err := newWorld(ctx)
@@ -193,6 +210,10 @@ type subject struct {
 	module   *wasmhost.Module
 	describe *wire.Describe
 	view     wire.View
+}
+
+func (s *subject) asksForFacts() bool {
+	return slices.ContainsFunc(s.describe.Hooks, func(h wire.Hook) bool { return len(h.Facts) > 0 })
 }
 
 func (s *subject) imports(name string) bool {

@@ -1,1 +1,21 @@
 export const request = (op, fields = {}) => __weir.request("session", op, fields);
+
+export const state = () => request("state");
+export const entries = (options) => request("entries", options);
+export const entry = (id) => request("entry", { id }).entry;
+export const messages = (options) => request("messages", options);
+export const tools = () => request("tools").tools;
+export const append = (customType, data) => request("append", { customType, data }).id;
+export const label = (entryId, label) => void request("label", { entryId, label });
+export const name = (name) => void request("name", { name });
+export const send = (message) => void request("send", message);
+export const prompt = (content, deliver) => void request("prompt", { content, deliver });
+export const setTools = (tools) => request("set_tools", { tools }).tools;
+export const setModel = (provider, id) => void request("set_model", { provider, id });
+export const setThinkingLevel = (level) => request("set_thinking_level", { level }).level;
+export const abort = () => void request("abort");
+export const compact = (instructions) => void request("compact", { instructions });
+const fresh = () => void request("new");
+export { fresh as new };
+export const fork = (entryId, position) => void request("fork", { entryId, position });
+export const navigate = (entryId, options) => void request("navigate", { entryId, ...options });

@@ -1,14 +1,14 @@
 // The guest that shows that the SDK does what an SDK must: guest-sdk/tck/SPEC.md says what each name in it does.
 import { config, file, http, journal, kv, session, toolUpdate, ui } from "weir";
-import type { CommandExecute, ContextResult, ContextTable, Decision, Describe, Hook, Row, ToolCall, ToolCallResult, ToolExecute, ToolExecuteResult } from "weir";
+import type { CommandExecute, ContextResult, ContextTable, Decision, Describe, Facts, Hook, Row, SecretFacts, ToolCall, ToolCallResult, ToolExecute, ToolExecuteResult } from "weir";
 
 export const describe: Describe = {
   name: "tck",
   version: "1.0.0",
   description: "Does what it is told, to show what the SDK can do.",
   hooks: {
-    tool_call: { tools: ["tck_*", "bash"] },
-    tool_result: { onError: "block" },
+    tool_call: { tools: ["tck_*", "bash"], facts: ["shell", "paths", "net"] },
+    tool_result: { onError: "block", facts: ["secrets"] },
     context: { view: "table" },
   },
   tools: [
@@ -100,9 +100,43 @@ function value(event: ToolCall, input: Record<string, any>): string | undefined 
       return `${event.toolName} ${event.toolCallId}`;
     case "recheck":
       return event.recheck ? "yes" : "no";
+    case "facts":
+      return facts(event.facts, input.of);
     case "large":
       return input.text.repeat(input.count);
   }
+}
+
+function facts({ shell, paths, net }: Facts = {}, of: string): string {
+  const letters = (...all: (string | false | undefined)[]) => all.filter(Boolean).join("") || "-";
+  if (of === "shell" && shell) {
+    const lines = shell.commands.map((c) => {
+      const words = c.argv.map((word, i) => (c.unknown?.includes(i) ? "?" : word)).join(" ");
+      const redirects = (c.redirects ?? []).map((r) => `${r.op} ${r.target}`).join(",");
+      return [words || "-", redirects || "-", c.in?.join("/") ?? "-", c.code ?? "-", ...(c.dynamic ? ["dynamic"] : [])].join(" | ");
+    });
+    return [shell.understood ? "understood" : shell.reason, ...lines].join("\n");
+  }
+  if (of === "paths" && paths) {
+    const lines = paths.paths.map((p) =>
+      [p.op, p.kind ?? "-", letters(p.inside && "i", p.own && "o", p.exists && "e", p.glob && "g", p.dynamic && "d"), p.real ?? "-"].join(" "),
+    );
+    return [paths.workspace || "-", ...lines, ...(paths.truncated ? ["truncated"] : [])].join("\n");
+  }
+  if (of === "net" && net) {
+    const lines = net.hosts.map((h) =>
+      [h.scheme || "-", h.host || "-", h.port, letters(h.userinfo && "u", h.ip && "a", h.odd && "o", h.dynamic && "d"), h.scope || "-"].join(" "),
+    );
+    return [...lines, ...(net.truncated ? ["truncated"] : [])].join("\n") || "-";
+  }
+  return "none";
+}
+
+function secrets(found: SecretFacts | undefined): string {
+  if (!found) return "none";
+  const spans = found.spans.map((s) => `${s.block} ${s.start} ${s.end} ${s.kind}`);
+  const encoded = found.base64.map((s) => `${s.block} ${s.start} ${s.end} base64`);
+  return [...spans, ...encoded, ...(found.truncated ? ["truncated"] : [])].join("\n") || "-";
 }
 
 function hex(text: string): string {
@@ -129,6 +163,8 @@ export const tool_result: Hook<"tool_result"> = (event) => {
       return { content: [{ type: "text", text }] };
     case "mask":
       return { content: event.content.map((b) => (b.type === "text" ? { ...b, text: b.text.replaceAll("secret", "******") } : b)) };
+    case "facts":
+      return { content: [{ type: "text", text: secrets(event.facts?.secrets) }] };
     case "error":
       return { isError: true };
     case "replace":
