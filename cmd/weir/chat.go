@@ -131,10 +131,10 @@ func (c *chat) talk(ctx context.Context) {
 		break
 	}
 	c.leave()
-	c.session.AbortBash()
-	_ = c.session.Abort(context.WithoutCancel(ctx)) // fails with the context only
+	c.session().AbortBash()
+	_ = c.session().Abort(context.WithoutCancel(ctx)) // fails with the context only
 	c.work.Wait()
-	steering, followUp := c.session.Queues()
+	steering, followUp := c.session().Queues()
 	for _, text := range append(steering, followUp...) {
 		c.sink.note("not sent: %s", printable(text))
 	}
@@ -173,8 +173,8 @@ func (c *chat) say(ctx context.Context, text string, queue session.Behavior) {
 		if before != nil {
 			<-before
 		}
-		streaming := c.session.State().Streaming
-		err := c.session.Prompt(ctx, text, session.PromptOptions{Streaming: queue, Literal: true, Preflight: func(bool) { close(taken) }})
+		streaming := c.session().State().Streaming
+		err := c.session().Prompt(ctx, text, session.PromptOptions{Streaming: queue, Literal: true, Preflight: func(bool) { close(taken) }})
 		if err == nil && streaming {
 			when := "before its next turn"
 			if queue == session.BehaviorFollowUp {
@@ -183,7 +183,7 @@ func (c *chat) say(ctx context.Context, text string, queue session.Behavior) {
 			c.sink.note("queued: the agent hears it %s", when)
 		}
 		return err
-	}, func() { _ = c.session.Abort(context.WithoutCancel(ctx)) }) // fails with the context only
+	}, func() { _ = c.session().Abort(context.WithoutCancel(ctx)) }) // fails with the context only
 }
 
 // bash runs a command of the person.
@@ -194,7 +194,7 @@ func (c *chat) bash(ctx context.Context, text string) {
 		return
 	}
 	c.start(func() error {
-		r, err := c.session.UserBash(ctx, command, session.BashOptions{ExcludeFromContext: hidden})
+		r, err := c.session().UserBash(ctx, command, session.BashOptions{ExcludeFromContext: hidden})
 		if err != nil {
 			return err
 		}
@@ -209,7 +209,7 @@ func (c *chat) bash(ctx context.Context, text string) {
 			c.sink.note("the whole output is in %s", printable(r.FullOutputPath))
 		}
 		return nil
-	}, c.session.AbortBash)
+	}, c.session().AbortBash)
 }
 
 // start does something while lines can be typed. Ctrl-C calls abort, once.
@@ -253,12 +253,12 @@ func (c *chat) prompts() {
 
 // status is one line: model, context, cost, extensions.
 func (c *chat) status() string {
-	m := c.session.Model()
+	m := c.session().Model()
 	parts := []string{m.Provider + "/" + m.ID}
-	if level := c.session.ThinkingLevel(); level != "" && level != "off" {
+	if level := c.session().ThinkingLevel(); level != "" && level != "off" {
 		parts = append(parts, "thinks "+string(level))
 	}
-	switch u := c.session.ContextUsage(); {
+	switch u := c.session().ContextUsage(); {
 	case u == nil:
 	case u.Percent == nil:
 		parts = append(parts, fmt.Sprintf("context ? of %s", thousands(u.ContextWindow)))
@@ -272,7 +272,7 @@ func (c *chat) status() string {
 	}
 	parts = append(parts, spent)
 	var names []string
-	for _, x := range c.engine.Extensions() {
+	for _, x := range c.engine().Extensions() {
 		names = append(names, x.Name)
 	}
 	if len(names) == 0 {
@@ -284,7 +284,7 @@ func (c *chat) status() string {
 
 // spent is what the responses of the whole session cost, of those too that a compaction took from the model.
 func (c *chat) spent() (tokens int64, cost float64) {
-	for _, e := range c.session.Store().Branch("") {
+	for _, e := range c.session().Store().Branch("") {
 		if m, err := e.Message(); err == nil && m != nil && e.Type == session.EntryMessage && m.Assistant() != nil {
 			tokens += m.Assistant().Usage.TotalTokens
 			cost += m.Assistant().Usage.Cost.Total
@@ -302,7 +302,7 @@ func thousands(n int64) string {
 
 // setModel changes the model, or lists those that are known.
 func (c *chat) setModel(ctx context.Context, ref string) error {
-	now := c.session.Model()
+	now := c.session().Model()
 	if ref == "" {
 		known := []agentcore.Model{}
 		for _, m := range c.run.models {
@@ -318,5 +318,5 @@ func (c *chat) setModel(ctx context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
-	return c.session.SetModel(ctx, m)
+	return c.session().SetModel(ctx, m)
 }

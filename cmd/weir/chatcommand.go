@@ -26,18 +26,18 @@ func (c *chat) commandList() []chatCommand {
 				if err := knownLevel(level); err != nil {
 					return err
 				}
-				if err := c.session.SetThinkingLevel(agentcore.ThinkingLevel(level)); err != nil {
+				if err := c.session().SetThinkingLevel(agentcore.ThinkingLevel(level)); err != nil {
 					return err
 				}
 			}
-			c.sink.note("thinking: %s", c.session.ThinkingLevel())
+			c.sink.note("thinking: %s", c.session().ThinkingLevel())
 			return nil
 		}},
 		{"compact", "[WISHES]", "summarises what is old, to make room", func(ctx context.Context, wishes string) error {
 			c.start(func() error {
-				_, err := c.session.Compact(ctx, wishes)
+				_, err := c.session().Compact(ctx, wishes)
 				return err
-			}, c.session.AbortCompaction)
+			}, c.session().AbortCompaction)
 			return nil
 		}},
 		{"after", "TEXT", "says something that the agent hears when it is done", func(ctx context.Context, text string) error {
@@ -49,19 +49,19 @@ func (c *chat) commandList() []chatCommand {
 		}},
 		{"name", "[NAME]", "names the session", func(_ context.Context, name string) error {
 			if name != "" {
-				if err := c.session.SetName(name); err != nil {
+				if err := c.session().SetName(name); err != nil {
 					return err
 				}
 			}
-			c.sink.note("the session's name: %s", printable(c.session.Name()))
+			c.sink.note("the session's name: %s", printable(c.session().Name()))
 			return nil
 		}},
 		{"session", "", "says where the session is kept, and how things stand", func(context.Context, string) error {
-			file := c.session.Store().Path()
+			file := c.session().Store().Path()
 			if file == "" {
 				file = "nowhere"
 			}
-			c.sink.note("session %s, kept in %s, %d messages", c.session.Store().Header().ID, printable(file), len(c.session.Messages()))
+			c.sink.note("session %s, kept in %s, %d messages", c.session().Store().Header().ID, printable(file), len(c.session().Messages()))
 			c.sink.note("%s", c.status())
 			return nil
 		}},
@@ -95,8 +95,8 @@ func (c *chat) command(ctx context.Context, text string) bool {
 		}
 		return true
 	}
-	if slices.ContainsFunc(c.session.Commands(), func(x session.NamedCommand) bool { return x.Called == name }) {
-		c.start(func() error { return c.session.Prompt(ctx, text, session.PromptOptions{}) }, func() {})
+	if slices.ContainsFunc(c.session().Commands(), func(x session.NamedCommand) bool { return x.Called == name }) {
+		c.start(func() error { return c.session().Prompt(ctx, text, session.PromptOptions{}) }, func() {})
 		return true
 	}
 	c.sink.note("there is no command /%s; /help lists them, and a space before the / says it to the agent", printable(name))
@@ -110,7 +110,7 @@ func (c *chat) help() {
 	for _, x := range c.commandList() {
 		line(x.name, x.args, x.about)
 	}
-	for _, x := range c.session.Commands() {
+	for _, x := range c.session().Commands() {
 		line(x.Called, "", x.Description)
 	}
 	c.sink.show("  !COMMAND                 runs a command that the model sees; !!COMMAND one that it does not\n" +

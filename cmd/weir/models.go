@@ -135,6 +135,7 @@ func (f *modelFlags) openScript() (*modelChoice, error) {
 	if err != nil {
 		return nil, usageError(err)
 	}
+	model := script.Provider() // one for all sessions of the conversation: each goes on in the script where the last one ended
 	return &modelChoice{
 		model: script.Model(),
 		find: func(ref string) (agentcore.Model, error) {
@@ -144,7 +145,7 @@ func (f *modelFlags) openScript() (*modelChoice, error) {
 			}
 			return m, nil
 		},
-		connect: func(provider.Hooks) connection { return connection{Provider: script.Provider()} },
+		connect: func(provider.Hooks) connection { return connection{Provider: model} },
 		finish:  func(bool) error { return nil },
 	}, nil
 }

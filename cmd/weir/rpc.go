@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -20,7 +21,8 @@ import (
 //     before there is a conversation. Everything else waits.
 //  2. serve does what the lines want, in their order, until the input ends or the context does, and waits for what is under way.
 //
-// A prompt keeps the lines behind it waiting until it is taken, a compaction not at all. An abort does not wait for its turn.
+// A prompt keeps the lines behind it waiting until it is taken, a compaction or a command not at all, and another session until it is
+// there. An abort does not wait for its turn.
 type rpcServer struct {
 	sink   *rpcSink
 	in     io.Reader
@@ -57,10 +59,12 @@ func (f *runFlags) runRPC(ctx context.Context, s streams, args []string) error {
 	if err != nil {
 		return err
 	}
+	p.replaceable = true
 	c, err := p.open(ctx)
 	if err != nil {
 		return errors.Join(err, p.finish(false))
 	}
+	c.unsent = server.unsent
 	if err = c.begin(ctx); err == nil {
 		server.serve(ctx, c)
 	}
@@ -117,7 +121,7 @@ func (r *rpcServer) serve(ctx context.Context, c *conversation) {
 	defer cancel()
 	r.conv = c
 	queue := r.queue
-	var taken <-chan struct{} // closed when it is clear whether the last prompt is taken; nil when it is
+	var taken <-chan struct{} // closed when it is clear whether the last prompt is taken, or the session replaced; nil when it is
 	for queue != nil || taken != nil {
 		next := queue
 		if taken != nil {
@@ -130,6 +134,8 @@ func (r *rpcServer) serve(ctx context.Context, c *conversation) {
 				queue = nil
 			case cmd.Type == "prompt":
 				taken = r.prompt(ctx, cmd)
+			case slices.Contains([]string{"new_session", "switch_session", "fork", "clone"}, cmd.Type):
+				taken = r.replace(ctx, cmd)
 			default:
 				r.do(ctx, cmd)
 			}
@@ -152,7 +158,7 @@ func (r *rpcServer) serve(ctx context.Context, c *conversation) {
 
 func (r *rpcServer) abort(ctx context.Context, c *rpcCommand) {
 	r.work.Go(func() {
-		err := r.conv.session.Abort(ctx)
+		err := r.conv.session().Abort(ctx)
 		r.respond(c, nil, err)
 	})
 }
@@ -160,19 +166,23 @@ func (r *rpcServer) abort(ctx context.Context, c *rpcCommand) {
 // settle waits for what is under way. What was sent and comes to nothing is not lost without a word.
 func (r *rpcServer) settle(ctx context.Context) {
 	r.work.Wait()
-	_ = r.conv.session.WaitForIdle(context.WithoutCancel(ctx)) // fails with the context only
+	_ = r.conv.session().WaitForIdle(context.WithoutCancel(ctx)) // fails with the context only
 	for len(r.queue) > 0 {
 		r.respond(<-r.queue, nil, errors.New("the session ends"))
 	}
-	steering, followUp := r.conv.session.Queues()
+	steering, followUp := r.conv.session().Queues()
 	for _, text := range append(steering, followUp...) {
-		_ = r.sink.line(rpcError{Type: "error", Error: "the session ends before this queued message was sent: " + text}) // told at the end
+		r.unsent(text)
 	}
+}
+
+func (r *rpcServer) unsent(text string) {
+	_ = r.sink.line(rpcError{Type: "error", Error: "the session ends before this queued message was sent: " + text}) // told at the end
 }
 
 // do does what a line wants, and responds.
 func (r *rpcServer) do(ctx context.Context, c *rpcCommand) {
-	s := r.conv.session
+	s := r.conv.session()
 	var data any
 	var err error
 	switch c.Type {
@@ -233,7 +243,7 @@ func (r *rpcServer) prompt(ctx context.Context, c *rpcCommand) <-chan struct{} {
 	known := make(chan struct{})
 	r.work.Go(func() {
 		taken := false
-		err := r.conv.session.Prompt(ctx, c.Message, session.PromptOptions{
+		err := r.conv.session().Prompt(ctx, c.Message, session.PromptOptions{
 			Images: c.images(), Streaming: session.Behavior(c.StreamingBehavior), Source: "rpc",
 			Preflight: func(accepted bool) {
 				if taken = accepted; taken {
@@ -254,11 +264,11 @@ func (r *rpcServer) prompt(ctx context.Context, c *rpcCommand) <-chan struct{} {
 
 // state is what a program may want to know.
 func (r *rpcServer) state() rpcState {
-	s := r.conv.session
+	s := r.conv.session()
 	steering, followUp := s.Queues()
 	state := s.State()
 	names := []string{}
-	for _, x := range r.conv.engine.Extensions() {
+	for _, x := range r.conv.engine().Extensions() {
 		names = append(names, x.Name)
 	}
 	return rpcState{

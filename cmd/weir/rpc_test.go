@@ -79,7 +79,7 @@ func (c *rpcClient) until(what string, wanted func(line map[string]any) bool) ma
 		select {
 		case line, more := <-c.lines:
 			if !more {
-				c.t.Fatalf("it ended without %s; before came\n%s", what, strings.Join(past, "\n"))
+				c.t.Fatalf("it ended without %s; before came\n%s\n%s", what, strings.Join(past, "\n"), c.errOut.String())
 			}
 			text, _ := json.Marshal(line)
 			past = append(past, string(text))

@@ -30,6 +30,8 @@ type rpcCommand struct {
 	Command            string     `json:"command"`
 	ExcludeFromContext bool       `json:"excludeFromContext"`
 	OutputPath         string     `json:"outputPath"`
+	SessionPath        string     `json:"sessionPath"`
+	EntryID            string     `json:"entryId"`
 	Value              *string    `json:"value"`
 	Confirmed          *bool      `json:"confirmed"`
 	Cancelled          bool       `json:"cancelled"`
@@ -63,6 +65,10 @@ func rpcCommands() map[string]rpcFields {
 		"set_thinking_level":      {[]string{"level"}, nil},
 		"set_session_name":        {[]string{"name"}, nil},
 		"compact":                 {nil, []string{"customInstructions"}},
+		"new_session":             {},
+		"switch_session":          {[]string{"sessionPath"}, nil},
+		"fork":                    {[]string{"entryId"}, nil},
+		"clone":                   {},
 		"bash":                    {[]string{"command"}, []string{"excludeFromContext"}},
 		"abort_bash":              {},
 		"get_state":               {},

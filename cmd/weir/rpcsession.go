@@ -39,6 +39,12 @@ type forkMessagesData struct {
 	Messages []forkMessage `json:"messages"`
 }
 
+// replacedData is what came of putting another session in the place of the present one. With Cancelled, an extension was against it.
+type replacedData struct {
+	Text      *string `json:"text,omitempty"` // of the message before which a fork was made
+	Cancelled bool    `json:"cancelled"`
+}
+
 // lastAssistantText is what the model said last; nil when it has said nothing yet. A response that was aborted before it began does not
 // count.
 func lastAssistantText(messages []*agentcore.Message) *string {
@@ -107,7 +113,7 @@ func (r *rpcServer) bash(ctx context.Context, c *rpcCommand) {
 	r.mu.Lock()
 	r.commands[c] = cancel // here, so that the next line can end it
 	r.mu.Unlock()
-	s := r.conv.session
+	s := r.conv.session()
 	r.work.Go(func() {
 		result, err := s.UserBash(ctx, c.Command, session.BashOptions{ID: c.ID, ExcludeFromContext: c.ExcludeFromContext})
 		if err != nil && ctx.Err() != nil { // it was ended before it had begun
@@ -128,4 +134,31 @@ func (r *rpcServer) abortBash() {
 	for _, end := range r.commands {
 		end()
 	}
+}
+
+// replace puts another session in the place of the present one. The channel is closed when that is done, or refused: the lines behind it
+// are for the session that is there then.
+func (r *rpcServer) replace(ctx context.Context, c *rpcCommand) <-chan struct{} {
+	done := make(chan struct{})
+	r.work.Go(func() {
+		defer close(done)
+		var data replacedData
+		var err error
+		switch c.Type {
+		case "new_session":
+			data.Cancelled, err = r.conv.runtime.NewSession(ctx)
+		case "switch_session":
+			data.Cancelled, err = r.conv.switchTo(ctx, c.SessionPath)
+		case "fork":
+			var forked session.Forked
+			forked, err = r.conv.runtime.Fork(ctx, c.EntryID, false)
+			if data.Cancelled = forked.Cancelled; !forked.Cancelled {
+				data.Text = &forked.Text
+			}
+		case "clone":
+			data.Cancelled, err = r.conv.clone(ctx)
+		}
+		r.respond(c, data, err)
+	})
+	return done
 }

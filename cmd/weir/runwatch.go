@@ -163,14 +163,16 @@ func (w *setWatch) stop() {
 // reload reads the set anew, has the engine run it, and gives the session what it brings. What is wrong is logged; what was loaded
 // stays then.
 func (c *conversation) reload(ctx context.Context, logger *slog.Logger) {
+	c.reloading.Lock()
+	defer c.reloading.Unlock()
 	live := c.run.live
 	s, err := live.read()
 	if err != nil {
 		logger.Error(fmt.Sprintf("the reload was refused, and what was loaded stays: %v", err))
 		return
 	}
-	files := live.note(s, c.engine.Set()) // before anything is loaded, so that the agent cannot change it any more
-	done, err := c.engine.Reload(ctx, engine.Reload{Set: s, Own: files, Test: live.test})
+	files := live.note(s, c.engine().Set()) // before anything is loaded, so that the agent cannot change it any more
+	done, err := c.engine().Reload(ctx, engine.Reload{Set: s, Own: files, Test: live.test})
 	if err != nil {
 		return // the engine has said why
 	}
@@ -188,7 +190,7 @@ func (c *conversation) reload(ctx context.Context, logger *slog.Logger) {
 		say("the model's tools from its next turn on:", c.takeTools(&done, logger))
 	}
 	if done.Commands {
-		c.session.SetCommands(c.commands())
+		c.session().SetCommands(c.commands(c.engine()))
 		what = append(what, "commands changed")
 	}
 	if len(what) > 0 {
@@ -198,8 +200,8 @@ func (c *conversation) reload(ctx context.Context, logger *slog.Logger) {
 
 // takeTools gives the session the tools that the extensions bring now, and says which the model is offered.
 func (c *conversation) takeTools(done *engine.Reloaded, logger *slog.Logger) []string {
-	if err := c.session.ReplaceTools(done.ToolsGone, c.engine.Tools()); err != nil {
+	if err := c.session().ReplaceTools(done.ToolsGone, c.engine().Tools()); err != nil {
 		logger.Error(fmt.Sprintf("the model keeps the tools that it had: %v", err))
 	}
-	return c.session.ActiveTools()
+	return c.session().ActiveTools()
 }

@@ -15,7 +15,8 @@ const ErrForkEntry agentcore.Error = "Invalid entry ID for forking"
 
 // RuntimeConfig says how sessions are made.
 type RuntimeConfig struct {
-	// Make makes the session on a store. It must hand store and start on to Config.Store and Config.Start.
+	// Make makes the session on a store. It must hand store and start on to Config.Store and Config.Start. The present session is
+	// still there then: when Make fails, it stays.
 	Make func(ctx context.Context, store *Store, start wire.SessionStartEvent) (*Session, error)
 	// Attach is called with each session, the first included, before its extensions hear of it; nil does nothing. It
 	// subscribes, and calls Session.Begin.
@@ -49,10 +50,23 @@ func (r *Runtime) Session() *Session {
 }
 
 func (r *Runtime) install(ctx context.Context, store *Store, start wire.SessionStartEvent) error {
+	s, err := r.make(ctx, store, start)
+	if err != nil {
+		return err
+	}
+	return r.put(ctx, s)
+}
+
+func (r *Runtime) make(ctx context.Context, store *Store, start wire.SessionStartEvent) (*Session, error) {
 	s, err := r.cfg.Make(ctx, store, start)
 	if err != nil {
-		return errors.Join(err, store.Close())
+		return nil, errors.Join(err, store.Close())
 	}
+	return s, nil
+}
+
+// put makes s the present session.
+func (r *Runtime) put(ctx context.Context, s *Session) error {
 	s.mu.Lock()
 	s.runtime = r
 	s.mu.Unlock()
@@ -186,12 +200,16 @@ func refused(ctx context.Context, s *Session, p wire.Payload) (bool, error) {
 	return out != nil && out.Result.Cancel, err
 }
 
-// replace ends the present session and begins another.
+// replace begins another session and ends the present one, which stays when the other cannot be made.
 func (r *Runtime) replace(ctx context.Context, old *Session, store *Store, reason string) error {
-	if err := r.shut(ctx, old, wire.SessionShutdownEvent{Reason: reason, TargetSessionFile: store.Path()}); err != nil {
-		return errors.Join(err, store.Close())
+	next, err := r.make(ctx, store, wire.SessionStartEvent{Reason: reason, PreviousSessionFile: old.store.Path()})
+	if err != nil {
+		return err
 	}
-	return r.install(ctx, store, wire.SessionStartEvent{Reason: reason, PreviousSessionFile: old.store.Path()})
+	if err := r.shut(ctx, old, wire.SessionShutdownEvent{Reason: reason, TargetSessionFile: store.Path()}); err != nil {
+		return errors.Join(err, next.Close(context.WithoutCancel(ctx)))
+	}
+	return r.put(ctx, next)
 }
 
 // shut ends a session: what is under way is settled first, so that it is kept, then the extensions are told.
