@@ -57,19 +57,13 @@ func parseClaude(in object) (*Event, error) {
 	switch name {
 	case "PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure":
 	case "UserPromptSubmit":
-		ev.Kind = wire.EventInput
-		ev.Text, err = in.text("prompt")
-		return ev, err
+		return ev.inputEvent(in)
 	case "PreCompact":
 		return ev.compactEvent(in, true), nil
 	case "SessionStart":
 		return ev.startEvent(in), nil
 	default:
-		if ignored(claudeIgnored, name) {
-			ev.Gate = false
-			return ev, nil
-		}
-		return ev, unknownEvent(name)
+		return ev.otherEvent(claudeIgnored)
 	}
 	ev.Kind = wire.EventToolCall
 	switch name {
@@ -89,12 +83,8 @@ func parseClaude(in object) (*Event, error) {
 		}
 		ev.setText(text)
 	}
-	tool, err := in.text("tool_name")
-	if err != nil {
-		return ev, err
-	}
+	tool, raw, err := in.call()
 	ev.mcp = strings.HasPrefix(tool, "mcp__")
-	raw, err := in.arguments("tool_input")
 	if err != nil {
 		return ev, err
 	}

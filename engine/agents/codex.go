@@ -50,25 +50,15 @@ func parseCodex(in object) (*Event, error) {
 		ev.Kind = wire.EventToolResult
 		ev.setResult(in["tool_response"])
 	case "UserPromptSubmit":
-		ev.Kind = wire.EventInput
-		ev.Text, err = in.text("prompt")
-		return ev, err
+		return ev.inputEvent(in)
 	case "PreCompact":
 		return ev.compactEvent(in, true), nil
 	case "SessionStart":
 		return ev.startEvent(in), nil
 	default:
-		if ignored(codexIgnored, name) {
-			ev.Gate = false
-			return ev, nil
-		}
-		return ev, unknownEvent(name)
+		return ev.otherEvent(codexIgnored)
 	}
-	tool, err := in.text("tool_name")
-	if err != nil {
-		return ev, err
-	}
-	raw, err := in.arguments("tool_input")
+	tool, raw, err := in.call()
 	if err != nil {
 		return ev, err
 	}

@@ -75,11 +75,7 @@ func parseCopilot(in object) (*Event, error) {
 		ev.Gate = false
 		return ev, nil
 	default:
-		if ignored(copilotIgnored, ev.Name) {
-			ev.Gate = false
-			return ev, nil
-		}
-		return ev, unknownEvent(ev.Name)
+		return ev.otherEvent(copilotIgnored)
 	}
 	native, err := in.text(tool)
 	if err != nil {

@@ -53,11 +53,7 @@ func parseCrush(in object) (*Event, error) {
 		return ev, unknownEvent(name)
 	}
 	ev.Kind, ev.rewrites, ev.merges = wire.EventToolCall, true, true
-	tool, err := in.text("tool_name")
-	if err != nil {
-		return ev, err
-	}
-	raw, err := in.arguments("tool_input")
+	tool, raw, err := in.call()
 	if err != nil {
 		return ev, err
 	}

@@ -89,11 +89,7 @@ func parseCursor(in object) (*Event, error) {
 		return ev, ev.setCall(cursorTools(), "Shell", encode(map[string]string{"command": text}))
 	case "beforeMCPExecution":
 		ev.canAsk = true
-		tool, err := in.text("tool_name")
-		if err != nil {
-			return ev, err
-		}
-		raw, err := in.arguments("tool_input")
+		tool, raw, err := in.call()
 		if err != nil {
 			return ev, err
 		}
@@ -111,28 +107,18 @@ func parseCursor(in object) (*Event, error) {
 		ev.setText(text)
 		return ev, ev.setCall(cursorTools(), "Read", encode(map[string]string{"file_path": file}))
 	case "beforeSubmitPrompt":
-		ev.Kind = wire.EventInput
-		ev.Text, err = in.text("prompt")
-		return ev, err
+		return ev.inputEvent(in)
 	case "preCompact":
 		return ev.compactEvent(in, false), nil
 	case "sessionStart":
 		return ev.startEvent(in), nil
 	}
 	ev.Kind = 0
-	if ignored(cursorIgnored, name) {
-		ev.Gate = false
-		return ev, nil
-	}
-	return ev, unknownEvent(name)
+	return ev.otherEvent(cursorIgnored)
 }
 
 func cursorCall(ev *Event, in object) error {
-	tool, err := in.text("tool_name")
-	if err != nil {
-		return err
-	}
-	raw, err := in.arguments("tool_input")
+	tool, raw, err := in.call()
 	if err != nil {
 		return err
 	}

@@ -66,25 +66,15 @@ func parseGemini(in object) (*Event, error) {
 		ev.IsError = response.has("error")
 		ev.setResult(response["llmContent"])
 	case "BeforeAgent":
-		ev.Kind = wire.EventInput
-		ev.Text, err = in.text("prompt")
-		return ev, err
+		return ev.inputEvent(in)
 	case "PreCompress":
 		return ev.compactEvent(in, false), nil
 	case "SessionStart":
 		return ev.startEvent(in), nil
 	default:
-		if ignored(geminiIgnored, name) {
-			ev.Gate = false
-			return ev, nil
-		}
-		return ev, unknownEvent(name)
+		return ev.otherEvent(geminiIgnored)
 	}
-	tool, err := in.text("tool_name")
-	if err != nil {
-		return ev, err
-	}
-	raw, err := in.arguments("tool_input")
+	tool, raw, err := in.call()
 	if err != nil {
 		return ev, err
 	}

@@ -101,3 +101,20 @@ func (ev *Event) compactEvent(in object, gate bool) *Event {
 	ev.Kind, ev.Gate, ev.Reason, ev.Text = wire.EventSessionBeforeCompact, gate, compactReason(in.label("trigger")), in.label("custom_instructions")
 	return ev
 }
+
+// inputEvent makes ev what a person wrote.
+func (ev *Event) inputEvent(in object) (*Event, error) {
+	var err error
+	ev.Kind = wire.EventInput
+	ev.Text, err = in.text("prompt")
+	return ev, err
+}
+
+// otherEvent is for events that are not mapped: those of the list pass, and nobody knows the rest.
+func (ev *Event) otherEvent(list string) (*Event, error) {
+	if !ignored(list, ev.Name) {
+		return ev, unknownEvent(ev.Name)
+	}
+	ev.Gate = false
+	return ev, nil
+}

@@ -74,6 +74,15 @@ func (o object) label(key string) string {
 	return s
 }
 
+// call is the tool and the arguments of an event that agents with names like tool_input send.
+func (o object) call() (tool string, raw json.RawMessage, err error) {
+	if tool, err = o.text("tool_name"); err != nil {
+		return "", nil, err
+	}
+	raw, err = o.arguments("tool_input")
+	return tool, raw, err
+}
+
 // arguments are a tool's: an object, or one in a text. Absent, null and an empty text are no arguments.
 func (o object) arguments(key string) (json.RawMessage, error) {
 	if !o.has(key) {
