@@ -29,6 +29,7 @@ type Hook struct {
 	event    string
 	run      func(*call) error
 	tools    []string
+	facts    []string
 	table    bool
 	tightens bool
 }
@@ -41,6 +42,18 @@ func (h *Hook) Tools(patterns ...string) *Hook {
 		ext.mistake("Tools is for tool_call and tool_result, not for " + h.event)
 	}
 	h.tools = append(h.tools, patterns...)
+	return h
+}
+
+// Facts asks the host to work out, before it asks this hook, what the call is
+// about: shell, paths, net, and for tool_result secrets as well. The handler
+// finds them in ToolCall.Facts and ToolResult.Facts. For tool_call and
+// tool_result only.
+func (h *Hook) Facts(kinds ...string) *Hook {
+	if h.event != toolCallEvent && h.event != toolResultEvent {
+		ext.mistake("Facts is for tool_call and tool_result, not for " + h.event)
+	}
+	h.facts = append(h.facts, kinds...)
 	return h
 }
 
@@ -155,6 +168,9 @@ func (h *Hook) appendOptions(b []byte) []byte {
 	var options []Field
 	if len(h.tools) > 0 {
 		options = append(options, Field{"tools", Strings(h.tools...)})
+	}
+	if len(h.facts) > 0 {
+		options = append(options, Field{"facts", Strings(h.facts...)})
 	}
 	if h.table {
 		options = append(options, Field{"view", `"table"`})

@@ -12,7 +12,7 @@ func TestReadmeShowsTheExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	blocks := strings.Split(string(readme), "```go\n")[1:]
-	for i, name := range []string{"example/main.go", "example/main_test.go"} {
+	for i, name := range []string{"example/main.go", "example/main_test.go", "example/facts/main.go"} {
 		source, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

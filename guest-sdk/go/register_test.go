@@ -36,6 +36,7 @@ func TestWrongRegistration(t *testing.T) {
 			OnContext(func(*Context) error { return nil })
 			OnContextTable(func(*Table) error { return nil })
 		},
+		"Facts is for tool_call and tool_result, not for input": func() { Describe(good); On("input", handle).Facts("shell") },
 		"Tools is for tool_call and tool_result, not for input": func() { Describe(good); On("input", handle).Tools("bash") },
 		"the schema of the settings: invalid JSON at byte 0":    func() { Describe(Extension{Name: "a", Version: "1.0.0", Config: "x"}) },
 		"the schema of the settings: not an object":             func() { Describe(Extension{Name: "a", Version: "1.0.0", Config: " [] "}) },

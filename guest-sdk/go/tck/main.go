@@ -23,8 +23,8 @@ func init() {
 			{Name: "journal", Reason: "to keep a record"},
 		},
 	})
-	weir.OnToolCall(toolCall).Tools("tck_*", "bash")
-	weir.OnToolResult(toolResult).BlockOnError()
+	weir.OnToolCall(toolCall).Tools("tck_*", "bash").Facts("shell", "paths", "net")
+	weir.OnToolResult(toolResult).BlockOnError().Facts("secrets")
 	weir.OnContextTable(context)
 	weir.On("input", input)
 	weir.On("before_provider_headers", headers)
@@ -136,6 +136,8 @@ func value(c *weir.ToolCall) (answer string, ok bool) {
 			return "yes", true
 		}
 		return "no", true
+	case "facts":
+		return facts(c.Facts(), c.Str("of")), true
 	case "large":
 		return strings.Repeat(c.Str("text"), int(c.Get("count").Int(0))), true
 	}
@@ -185,6 +187,8 @@ func toolResult(r *weir.ToolResult) weir.ToolResultEdit {
 	case "mask":
 		content, _ := r.MapText(func(text string) string { return strings.ReplaceAll(text, "secret", "******") })
 		return weir.ReplaceContent(content)
+	case "facts":
+		return weir.ReplaceContent(weir.TextContent(facts(r.Facts(), "secrets")))
 	case "error":
 		return weir.Keep().IsError(true)
 	case "replace":
