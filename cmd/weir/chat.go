@@ -67,9 +67,11 @@ func (f *chatFlags) run(ctx context.Context, s streams, args []string) error {
 	}
 	defer c.edit.stop()
 	c.sink.onTerminal(c.edit, s.interrupts)
+	p.replaceable = true
 	if c.conversation, err = p.open(ctx); err != nil {
 		return errors.Join(err, p.finish(false))
 	}
+	c.unsent = func(text string) { c.sink.note("not sent: %s", printable(text)) }
 	if err = c.begin(ctx); err == nil {
 		c.talk(ctx)
 	}
@@ -94,6 +96,7 @@ type chat struct {
 	work  sync.WaitGroup // as above, to be waited for
 	lines []string       // of a text that goes on
 	taken chan struct{}  // closed when it is clear what becomes of the text that was said last; nil before the first
+	lists chatLists
 }
 
 // What stands before the line that is typed. It is never empty.
@@ -136,7 +139,7 @@ func (c *chat) talk(ctx context.Context) {
 	c.work.Wait()
 	steering, followUp := c.session().Queues()
 	for _, text := range append(steering, followUp...) {
-		c.sink.note("not sent: %s", printable(text))
+		c.unsent(text)
 	}
 }
 

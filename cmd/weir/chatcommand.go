@@ -65,6 +65,10 @@ func (c *chat) commandList() []chatCommand {
 			c.sink.note("%s", c.status())
 			return nil
 		}},
+		{"tree", "[N [summary [WISHES]]]", "shows the session's tree, or goes to a place in it", c.tree},
+		{"fork", "[N]", "lists what you said, or goes on with a copy of what stands before it", c.fork},
+		{"new", "", "begins a new session; the present one is kept", c.newSession},
+		{"resume", "[N or ID]", "lists the sessions about the folder, or goes on with one", c.resume},
 		{"quit", "", "leaves, as Ctrl-D does; the session is kept", nil},
 	}
 }

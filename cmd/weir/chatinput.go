@@ -22,6 +22,7 @@ type lineEditor struct {
 	restore *term.State
 	term    *term.Terminal
 	keys    *keyboard
+	history *lineHistory
 	lines   chan string // closed when Ctrl-D ended the input
 	done    chan struct{}
 
@@ -54,7 +55,8 @@ func startEditor(tty, out *os.File, keys io.Reader, interrupt func()) (*lineEdit
 		io.Writer
 	}{e.keys, out}, promptIdle) // an empty one would not be taken back by the next
 	e.prompt = promptIdle
-	e.term.History = &lineHistory{keep: e.talking}
+	e.history = &lineHistory{keep: e.talking}
+	e.term.History = e.history
 	e.term.AutoCompleteCallback = e.key
 	e.term.SetBracketedPasteMode(true)
 	e.fit()
@@ -219,10 +221,12 @@ func (e *lineEditor) talking() bool {
 	return e.asker == nil
 }
 
-// lineHistory keeps the lines of the conversation; answers are none.
+// lineHistory keeps the lines of the conversation; answers are none. Safe for concurrent use.
 type lineHistory struct {
+	keep func() bool
+
+	mu    sync.Mutex
 	lines []string
-	keep  func() bool
 }
 
 // maxHistory is how many lines are kept.
@@ -230,7 +234,16 @@ const maxHistory = 500
 
 // Add implements [term.History].
 func (h *lineHistory) Add(line string) {
-	if strings.TrimSpace(line) == "" || !h.keep() || len(h.lines) > 0 && h.lines[len(h.lines)-1] == line {
+	if h.keep() {
+		h.remember(line)
+	}
+}
+
+// remember adds a line, unless it is blank or the last one.
+func (h *lineHistory) remember(line string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if strings.TrimSpace(line) == "" || len(h.lines) > 0 && h.lines[len(h.lines)-1] == line {
 		return
 	}
 	h.lines = append(h.lines, line)
@@ -238,7 +251,15 @@ func (h *lineHistory) Add(line string) {
 }
 
 // Len implements [term.History].
-func (h *lineHistory) Len() int { return len(h.lines) }
+func (h *lineHistory) Len() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.lines)
+}
 
 // At implements [term.History].
-func (h *lineHistory) At(i int) string { return h.lines[len(h.lines)-1-i] }
+func (h *lineHistory) At(i int) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.lines[len(h.lines)-1-i]
+}
