@@ -320,7 +320,7 @@ type patientUI struct{ screenUI }
 
 func (*patientUI) wait(ctx context.Context) error {
 	select {
-	case <-time.After(80 * time.Millisecond):
+	case <-time.After(300 * time.Millisecond):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -336,7 +336,7 @@ func (u *patientUI) Status(ctx context.Context, _, _ string) error { return u.wa
 func TestUITime(t *testing.T) {
 	caps := grants()
 	caps["ui"] = wasmhost.AskUI("x", &patientUI{})
-	p := newProbe(t, wasmhost.Config{}, wasmhost.GuestConfig{Capabilities: caps, Limits: wasmhost.Limits{Timeout: 40 * time.Millisecond}})
+	p := newProbe(t, wasmhost.Config{}, wasmhost.GuestConfig{Capabilities: caps, Limits: wasmhost.Limits{Timeout: 150 * time.Millisecond}})
 	request := func(s string) []any { return []any{poke(64, s), op("weir_ui", 64, uint64(len(s)))} }
 	confirm := `{"op":"confirm","title":"a"}`
 	out, _, err := p.try(t, append(request(confirm), op("weir_response_read", 4096, 0, 100), emit(4096, 15))...)

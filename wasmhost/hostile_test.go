@@ -336,8 +336,8 @@ func TestHostileGuests(t *testing.T) {
 		}
 	}
 	engines(t, func(t *testing.T, cfg wasmhost.Config) {
-		if cfg.Interpreter && testing.Short() {
-			t.Skip("the interpreter takes 20 s")
+		if cfg.Interpreter && (testing.Short() || underRace) {
+			t.Skip("the interpreter takes 20 s, and more than twice that under the race detector")
 		}
 		h := newHost(t, cfg)
 		before := measure(t)

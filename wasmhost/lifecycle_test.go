@@ -414,6 +414,9 @@ func cacheFiles(t *testing.T, dir string) map[string]string {
 }
 
 func TestModuleCache(t *testing.T) {
+	if interpreted() {
+		t.Skip("the interpreter has no machine code to keep")
+	}
 	dir := filepath.Join(t.TempDir(), "cache")
 	compiled := 0
 	cfg := wasmhost.Config{CacheDir: dir, Precompile: func(context.Context, []byte, wasmhost.Limits) error { compiled++; return nil }}
@@ -612,6 +615,9 @@ func TestSpare(t *testing.T) {
 func TestNoAllocations(t *testing.T) {
 	if underRace {
 		t.Skip("the race detector allocates")
+	}
+	if interpreted() {
+		t.Skip("the interpreter allocates")
 	}
 	for _, file := range []string{"bench/policy", "bench/policy_extism"} {
 		g, err := compile(t, newHost(t, wasmhost.Config{}), wasmFile(t, file)).NewGuest(t.Context(), wasmhost.GuestConfig{Name: "policy", Entries: []string{"tool_call"}})

@@ -65,7 +65,7 @@ func TestSmallLimits(t *testing.T) {
 // TestFuelLimit: the limit holds to within a slice, and the number says what was used.
 func TestFuelLimit(t *testing.T) {
 	p := newProbe(t, wasmhost.Config{}, wasmhost.GuestConfig{Limits: wasmhost.Limits{Timeout: time.Minute, Quarantine: 100}})
-	_, stats, err := p.try(t, op("deep", 10_000))
+	_, stats, err := p.try(t, op("deep", 1000))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestFuelLimit(t *testing.T) {
 		ok   bool
 	}{{need + 64, true}, {need * 2, true}, {need - 64, false}, {need / 2, false}} {
 		p := newProbe(t, wasmhost.Config{}, wasmhost.GuestConfig{Limits: wasmhost.Limits{Fuel: c.fuel, Timeout: time.Minute}})
-		_, stats, err := p.try(t, op("deep", 10_000))
+		_, stats, err := p.try(t, op("deep", 1000))
 		if (err == nil) != c.ok {
 			t.Errorf("%d units needed, %d allowed: %v", need, c.fuel, err)
 		}

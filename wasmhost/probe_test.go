@@ -23,8 +23,13 @@ func wasmFile(t testing.TB, path string) []byte {
 	return b
 }
 
+// interpreted says whether all tests are to run in the interpreter.
+func interpreted() bool { return os.Getenv("WEIR_INTERPRETER") == "1" }
+
+// newHost makes a host that is closed after the test.
 func newHost(t testing.TB, cfg wasmhost.Config) *wasmhost.Host {
 	t.Helper()
+	cfg.Interpreter = cfg.Interpreter || interpreted()
 	h, err := wasmhost.New(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
