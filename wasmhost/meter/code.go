@@ -137,8 +137,8 @@ func (w *rewriter) function(b []byte, r *wasmbin.Reader, t funcType) []byte {
 			b = wasmbin.AppendU32(append(b, byte(wasmbin.OpRefFunc)), e.arg)
 		case editReturn:
 			b = wasmbin.AppendU32(append(b, byte(wasmbin.OpBr)), e.arg)
-		case editEnd:
-			b = append(b, byte(wasmbin.OpEnd))
+		case editTightEnd:
+			b = w.tightEnd(b)
 		case editBranch:
 			b = wasmbin.AppendU32(append(b, src[e.off]), e.arg)
 		case editTable:
@@ -159,7 +159,7 @@ func (w *rewriter) function(b []byte, r *wasmbin.Reader, t funcType) []byte {
 	return b
 }
 
-// growTable appends a br_table with the labels from a first one on raised by one.
+// growTable appends a br_table with the labels from a first one on raised by tightBlocks.
 func growTable(b, instr []byte, first uint32) []byte {
 	r := wasmbin.NewReader(instr, 0)
 	var in wasmbin.Instr
@@ -167,7 +167,7 @@ func growTable(b, instr []byte, first uint32) []byte {
 	b = wasmbin.AppendU32(append(b, byte(wasmbin.OpBrTable)), uint32(len(in.Labels)-1))
 	for _, l := range in.Labels {
 		if l >= first {
-			l++
+			l += tightBlocks
 		}
 		b = wasmbin.AppendU32(b, l)
 	}
@@ -255,18 +255,45 @@ func (w *rewriter) charge(b []byte, s site) []byte {
 	return b
 }
 
-// tightLoop appends the code at the head of a loop without calls, whose instruction has just been copied. The call of the slow path inside the loop would make
-// the compiler store every variable of the loop on every turn. So the loop becomes two: the inner one only tests and charges, and where
-// the fuel is used up it goes to the head of the outer one, which calls. The test comes before the charge, lest a turn be charged twice.
+// tightBlocks is how many blocks and loops tightLoop puts around a loop.
+const tightBlocks = 3
+
+// tightLoop appends the code at the head of a loop without calls, whose instruction has just been copied. A call of the slow path inside the loop would make
+// the compiler store every variable of the loop on every turn, and one in front of it takes longer than a short loop. So the loop L becomes
+//
+//	(block $done (loop $again (block $slow (loop L ... br_if $slow if the fuel is used up, charge ...) (br $done)) (call slow path) (br $again)))
+//
+// which leaves only for a call. The test comes before the charge, lest a turn be charged twice.
 //
 // Inside, the fuel is in a local as well. The global is written at each charge and never read, since reading back what has just been written takes
 // longer than a turn of a short loop.
 func (w *rewriter) tightLoop(b []byte, s site, loop []byte) []byte {
-	b = w.ifNegative(getGlobal(b, w.fuel))
+	b = b[:len(b)-len(loop)]
+	b = append(append(b, byte(wasmbin.OpBlock)), loop[1:]...)
+	b = append(b, loop...)
+	b = w.passing(append(b, byte(wasmbin.OpBlock)), loop)
 	b = setLocal(getGlobal(b, w.fuel), w.left)
 	b = append(b, loop...)
 	b = append(i64Const(getLocal(b, w.left), 0), i64LtS, byte(wasmbin.OpBrIf), 1)
 	return w.chargeInside(b, s)
+}
+
+// tightEnd appends the end of a tight loop; the original's own end closes the outermost block.
+func (w *rewriter) tightEnd(b []byte) []byte {
+	b = append(b, byte(wasmbin.OpEnd), byte(wasmbin.OpBr), 2, byte(wasmbin.OpEnd))
+	b = wasmbin.AppendU32(append(b, byte(wasmbin.OpCall)), w.helpers.base)
+	return append(b, byte(wasmbin.OpBr), 0, byte(wasmbin.OpEnd))
+}
+
+// passing appends the type of a block that takes the parameters of a loop instruction and leaves them as they are.
+func (w *rewriter) passing(b, loop []byte) []byte {
+	var in wasmbin.Instr
+	wasmbin.NewReader(loop, 0).Instr(&in)
+	if in.Block < 0 || in.Block >= int64(len(w.types)) || len(w.types[in.Block].params) == 0 {
+		return append(b, empty)
+	}
+	params := w.types[in.Block].params
+	return wasmbin.AppendS64(b, int64(w.typeIndex(params, params)))
 }
 
 // chargeInside appends a charge inside a tight loop, which has no calls that could change the global.

@@ -7,7 +7,7 @@ import (
 )
 
 // Version belongs into the key of any cache of instrumented modules: it changes whenever the same input would give another output.
-const Version = "3"
+const Version = "4"
 
 // What an instrumented module imports from the host. All functions belong to the module named Module.
 const (

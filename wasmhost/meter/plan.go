@@ -46,9 +46,9 @@ const (
 	editReturn                      // a return inside arg open blocks
 	editTailCall                    // a return_call of function arg
 	editTailCallIn                  // a return_call_indirect
-	editEnd                         // insert an end
+	editTightEnd                    // insert the end of a tight loop, but for that of the outermost block
 	editBranch                      // a br or br_if to label arg
-	editTable                       // a br_table whose labels from arg on grow by one
+	editTable                       // a br_table whose labels from arg on grow by tightBlocks
 	editMaybeBranch                 // would become editBranch if the loop around it is tight
 	editMaybeTable                  // likewise editTable
 )
@@ -157,7 +157,7 @@ func (p *planner) openLoop(off, end, params, results int) {
 	s.head, s.body = off, end
 }
 
-// closeLoop ends a loop whose end instruction is at off. A tight one becomes two loops, see charge, so that branches out of it have one block more to leave.
+// closeLoop ends a loop whose end instruction is at off. A tight one gets tightBlocks blocks around it, which branches out of it have to leave as well.
 func (p *planner) closeLoop(off int) {
 	f := &p.frames[len(p.frames)-1]
 	if f.edit < 0 || f.busy {
@@ -177,10 +177,10 @@ func (p *planner) closeLoop(off int) {
 		case editMaybeTable:
 			e.kind = editTable
 		case editReturn:
-			e.arg++
+			e.arg += tightBlocks
 		}
 	}
-	p.edits = append(p.edits, edit{off: off, end: off, kind: editEnd})
+	p.edits = append(p.edits, edit{off: off, end: off, kind: editTightEnd})
 }
 
 // leavesLoop records a branch that would have to change if the loop around it turned out to be tight.
@@ -193,7 +193,7 @@ func (p *planner) leavesLoop(in *wasmbin.Instr, end int) {
 	if in.Op == wasmbin.OpBrTable {
 		p.edits = append(p.edits, edit{in.Start, end, editMaybeTable, uint32(top - loop + 1)})
 	} else if top-int(in.A) < loop {
-		p.edits = append(p.edits, edit{in.Start, end, editMaybeBranch, in.A + 1})
+		p.edits = append(p.edits, edit{in.Start, end, editMaybeBranch, in.A + tightBlocks})
 	}
 }
 

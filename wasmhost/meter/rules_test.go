@@ -99,6 +99,30 @@ func TestCosts(t *testing.T) {
 	}
 }
 
+// TestTurns leaves for the host in the middle of loops without calls, at any turn: the results are right and the charge is the same.
+func TestTurns(t *testing.T) {
+	wasm := readModule(t, "turns.wasm")
+	for _, compiler := range []bool{true, false} {
+		for _, name := range []string{"through", "branch", "table", "return", "counted"} {
+			var cost int64
+			for _, slice := range []int64{1 << 20, 1, 7, 40, 1000} {
+				i := instrumented(t, wasm, compiler)
+				i.slice = slice
+				got, err := i.ExportedFunction(name).Call(context.Background(), 100)
+				if err != nil || got[0] != 5050 {
+					t.Errorf("compiler %v, slice %d: %s: %v %v, want 5050", compiler, slice, name, got, err)
+				}
+				if cost == 0 {
+					cost = i.used()
+				}
+				if used := i.used(); used != cost {
+					t.Errorf("compiler %v, slice %d: %s cost %d, want %d", compiler, slice, name, used, cost)
+				}
+			}
+		}
+	}
+}
+
 // TestInterrupts ends guests that never return, in every way of going on for ever.
 func TestInterrupts(t *testing.T) {
 	for _, name := range []string{"spin", "branch_table", "inner", "tree", "indirect", "fills", "copies", "tables", "tail", "tail_indirect", "arms"} {
