@@ -71,7 +71,7 @@ void judgeCode(Shell &sh, Command &c, Str code) {
     }
   }
   // Deleting by the language's own means.
-  bool tree = mentions(code, "rmtree rm_rf rm_r remove_entry rmSync rmdirSync fs.rm( rm( remove_tree rimraf delete-directory RemoveDirectory deltree emptyDirSync removeSync remove_dir_all File::Path Remove-Item");
+  bool tree = mentions(code, "rmtree rm_rf rm_r remove_entry rmSync rmdirSync fs.rm( rm( remove_tree rimraf delete-directory RemoveDirectory deltree emptyDirSync removeSync remove_dir_all os.RemoveAll File::Path Remove-Item");
   bool single = mentions(code, "os.remove os.unlink unlink( unlinkSync .unlink FileUtils.rm File.delete os.rmdir delete-file Dir.rmdir unlink ");
   if (tree || single) {
     bool walk = mentions(code, "os.walk readdir glob rglob iterdir listdir scandir Dir[ Dir.glob find(");
@@ -102,6 +102,7 @@ void judgeCode(Shell &sh, Command &c, Str code) {
   for (Str t : texts) net |= starts(t, "curl ") || starts(t, "wget ");
   bool environ = mentions(code, "dict(os.environ) os.environ) JSON.stringify(process.env) process.env) print(os.environ %ENV ENV.to_h ENV.each getenv() $_ENV)") &&
                  !mentions(code, "os.environ[ os.environ.get(");
+  environ |= anyOf(c.name, "node nodejs bun deno") && anyOf(code, "process.env Deno.env.toObject()"); // node -p process.env
   bool secret = false;
   for (Str t : texts) {
     Str p = sh.tilde(t);
@@ -141,5 +142,8 @@ void judgeCode(Shell &sh, Command &c, Str code) {
     for (Str t : texts)
       if (containsFold(t, "drop table") || containsFold(t, "drop database") || containsFold(t, "truncate ") || (containsFold(t, "delete from") && !containsFold(t, "where")))
         w.find(Family::Database, Level::Sure, "drops or empties tables");
+  // Through a framework's models.
+  if (mentions(code, "delete_all destroy_all .objects.all().delete() .drop_all( truncate_all deleteMany({}) deleteMany() dropDatabase( Repo.delete_all ::truncate()"))
+    w.find(Family::Database, Level::Sure, "drops or empties tables");
   if (mentions(code, "kill( process.kill os.kill") && mentions(code, "getppid ppid")) w.find(Family::Guard, Level::Sure, "stops the agent or its guard");
 }

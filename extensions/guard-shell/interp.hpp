@@ -120,6 +120,8 @@ Where locate(Shell &sh, Str path);
 
 // Options: does argv hold the short letter (grouped or not) or an abbreviation (3 letters at least) of the long name?
 bool option(const Command &c, char shortName, const char *longName, uint32_t from = 1);
+// anyArg: does an argument match one of the patterns in list?
+bool anyArg(const Command &c, const char *list, uint32_t from = 1);
 // operands: argv without options and without the values of the options in takesValue ("-n -o --owner").
 void operands(const Command &c, Vec<Str> *out, const char *takesValue = "", uint32_t from = 1);
 bool isShell(const Str &name);

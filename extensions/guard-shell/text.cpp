@@ -113,6 +113,11 @@ void operands(const Command &c, Vec<Str> *out, const char *takesValue, uint32_t 
     out->push(a);
   }
 }
+[[gnu::noinline]] bool anyArg(const Command &c, const char *list, uint32_t from) {
+  for (uint32_t i = from; i < c.argv.n; i++)
+    if (anyGlob(without(c.argv[i], kUnset), list)) return true;
+  return false;
+}
 bool isShell(const Str &n) { return anyOf(n, "sh bash dash zsh ksh mksh ash fish rbash busybox-sh csh tcsh"); }
 bool isInterpreter(const Str &n) {
   return anyOf(n, "python python2 python3 node nodejs deno bun perl ruby php lua tclsh pwsh powershell osascript Rscript julia") ||

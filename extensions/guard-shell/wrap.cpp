@@ -525,7 +525,10 @@ bool Shell::wrapper(Command &c, Str *out) {
       if (anyOf(c.argv[i], "-x -X --exec --exec-batch")) {
         Command x;
         rest(c, i + 1, &x);
-        x.argv.push(WEIR_S("./\x0f"));
+        Text found; // with -e, files of that kind
+        for (uint32_t k = 1; k + 1 < i; k++)
+          if (anyOf(c.argv[k], "-e --extension")) found.add("./").add(kFiles).add('.').add(c.argv[k + 1]);
+        x.argv.push(found.b.n ? found.str() : WEIR_S("./\x0f"));
         runCommand(x);
         break;
       }
@@ -621,6 +624,9 @@ bool Shell::wrapper(Command &c, Str *out) {
     if (eq(n, "nsenter")) w->find(Family::Privilege, Level::Sure, "enters the namespaces of another process");
     if (anyOf(n, "npx bunx pnpx") && anyGlob(c.arg(i), "http://* https://* git+* git://* git@* github:* gitlab:* bitbucket:* gist:*"))
       w->find(Family::RemoteCode, Level::Doubt, "runs a package from an address");
+    if (anyOf(n, "chroot arch-chroot")) w->find(Family::Privilege, Level::Doubt, "enters another root folder");
+    for (uint32_t k = 1; eq(n, "systemd-run") && k < i && k < c.argv.n; k++)
+      if (anyGlob(c.argv[k], "--on-* --timer-property* --path-property*")) w->find(Family::Persistence, Level::Sure, "plans a command for later");
     Shell sub = fork();
     if (eq(n, "chroot")) sub.cwd = WEIR_S("/");
     Command x;
