@@ -34,7 +34,7 @@ func (e *Engine) Observe(ctx context.Context, p wire.Payload) {
 //	user_bash                *wire.UserBashOutcome
 //	session_before_*         *wire.SessionBeforeOutcome
 //	project_trust            *wire.ProjectTrustOutcome
-//	resources_discover       *wire.ResourcesDiscoverResult
+//	resources_discover       *wire.ResourcesDiscoverOutcome
 //
 // A fault is recorded and isolated, unless the set or the extension is strict about the event: then Ask fails with it, and
 // what the event is about must not happen. Any other event is an error.

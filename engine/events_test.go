@@ -117,7 +117,7 @@ func TestAskMerges(t *testing.T) {
 			"paths are joined",
 			wire.ResourcesDiscoverEvent{Reason: "startup"},
 			[]any{&wire.ResourcesDiscoverResult{SkillPaths: []string{"a"}}, nil, &wire.ResourcesDiscoverResult{SkillPaths: []string{"b"}, ThemePaths: []string{"t"}}},
-			&wire.ResourcesDiscoverResult{SkillPaths: []string{"a", "b"}, ThemePaths: []string{"t"}},
+			&wire.ResourcesDiscoverOutcome{Skills: []wire.Resource{{Extension: "x0", Path: "a"}, {Extension: "x2", Path: "b"}}, Themes: []wire.Resource{{Extension: "x2", Path: "t"}}},
 			[]string{"startup", "startup", "startup"},
 		},
 		{

@@ -148,7 +148,8 @@ func (w *warner) grants(g *warned) {
 		uses := slices.Contains(used, name)
 		switch name {
 		case "read":
-			uses = slices.Contains(used, "file")
+			// What resources_discover names is read for it only with this grant.
+			uses = slices.Contains(used, "file") || g.guest.hooks[wire.EventResourcesDiscover] != nil
 		case "clock":
 			uses = imports("clock_time_get", "clock_res_get", "poll_oneoff")
 		case "random":

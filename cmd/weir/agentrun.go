@@ -131,7 +131,7 @@ func (c *conversation) shut(ctx context.Context) error {
 
 // begin tells the extensions that the session is there, and the session what is other than when it was left.
 func (c *conversation) begin(ctx context.Context) error {
-	if err := c.now.Load().begin(ctx); err != nil || c.run.live == nil {
+	if err := c.now.Load().begin(ctx, c.run); err != nil || c.run.live == nil {
 		return err
 	}
 	return c.watchSet(ctx)

@@ -168,8 +168,13 @@ func (c *chat) line(ctx context.Context, line string) bool {
 	return true
 }
 
-// say says something to the agent; while it works the text is queued. Texts keep their order.
+// say says something to the agent as it stands; while it works the text is queued.
 func (c *chat) say(ctx context.Context, text string, queue session.Behavior) {
+	c.send(ctx, text, session.PromptOptions{Streaming: queue, Literal: true})
+}
+
+// send sends a prompt. Texts keep their order.
+func (c *chat) send(ctx context.Context, text string, opts session.PromptOptions) {
 	before, taken := c.taken, make(chan struct{})
 	c.taken = taken
 	c.start(func() error {
@@ -177,10 +182,11 @@ func (c *chat) say(ctx context.Context, text string, queue session.Behavior) {
 			<-before
 		}
 		streaming := c.session().State().Streaming
-		err := c.session().Prompt(ctx, text, session.PromptOptions{Streaming: queue, Literal: true, Preflight: func(bool) { close(taken) }})
+		opts.Preflight = func(bool) { close(taken) }
+		err := c.session().Prompt(ctx, text, opts)
 		if err == nil && streaming {
 			when := "before its next turn"
-			if queue == session.BehaviorFollowUp {
+			if opts.Streaming == session.BehaviorFollowUp {
 				when = "when it is done"
 			}
 			c.sink.note("queued: the agent hears it %s", when)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"weir/agentcore"
+	"weir/engine/resources"
 	"weir/engine/session"
 )
 
@@ -103,6 +104,10 @@ func (c *chat) command(ctx context.Context, text string) bool {
 		c.start(func() error { return c.session().Prompt(ctx, text, session.PromptOptions{}) }, func() {})
 		return true
 	}
+	if slices.ContainsFunc(c.now.Load().texts.Load().Commands(), func(x resources.Command) bool { return x.Name == name }) {
+		c.send(ctx, text, session.PromptOptions{Streaming: session.BehaviorSteer})
+		return true
+	}
 	c.sink.note("there is no command /%s; /help lists them, and a space before the / says it to the agent", printable(name))
 	return true
 }
@@ -116,6 +121,9 @@ func (c *chat) help() {
 	}
 	for _, x := range c.session().Commands() {
 		line(x.Called, "", x.Description)
+	}
+	for _, x := range c.now.Load().texts.Load().Commands() {
+		line(x.Name, x.Arguments, x.Description)
 	}
 	c.sink.show("  !COMMAND                 runs a command that the model sees; !!COMMAND one that it does not\n" +
 		"  a \\ at the end of a line goes on in the next one; Ctrl-C ends the turn, a second one the conversation")

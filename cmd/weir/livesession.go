@@ -14,6 +14,7 @@ import (
 	"weir/engine"
 	"weir/engine/facts"
 	"weir/engine/provider"
+	"weir/engine/resources"
 	"weir/engine/session"
 	"weir/engine/set"
 	"weir/engine/tools"
@@ -36,6 +37,7 @@ type liveSession struct {
 	model    agentcore.Model
 	thinking agentcore.ThinkingLevel // "" is what the session was left with
 	restored session.Context
+	texts    atomic.Pointer[resources.Set] // that extensions bring for the model to read; never nil
 	closers
 }
 
@@ -66,6 +68,7 @@ func (l *liveSession) close(ctx context.Context) error {
 func (c *conversation) make(ctx context.Context, store *session.Store, start wire.SessionStartEvent) (_ *session.Session, err error) {
 	r := c.run
 	l := &liveSession{restored: store.Context(), model: r.model, thinking: r.thinking}
+	l.texts.Store(&resources.Set{})
 	if present := c.now.Load(); present == nil {
 		start.Reason = r.start
 	} else {
@@ -138,7 +141,7 @@ func (c *conversation) attach(ctx context.Context, s *session.Session) error {
 	if before == nil {
 		return nil
 	}
-	err := errors.Join(before.close(context.WithoutCancel(ctx)), l.begin(ctx))
+	err := errors.Join(before.close(context.WithoutCancel(ctx)), l.begin(ctx, c.run))
 	if before.engine.Set() != l.set { // the extensions were reloaded while this one was made
 		c.reload(ctx, c.run.sinks[0].logger().With("extension", "weir"))
 	}
@@ -146,7 +149,7 @@ func (c *conversation) attach(ctx context.Context, s *session.Session) error {
 }
 
 // begin tells the extensions that the session is there, and the session what is other than when it was left.
-func (l *liveSession) begin(ctx context.Context) error {
+func (l *liveSession) begin(ctx context.Context, r *agentRun) error {
 	s := l.session.Load()
 	if len(l.restored.Messages) > 0 {
 		if l.restored.Provider != l.model.Provider || l.restored.ModelID != l.model.ID {
@@ -160,8 +163,36 @@ func (l *liveSession) begin(ctx context.Context) error {
 			}
 		}
 	}
-	_, err := s.Begin(ctx)
-	return err
+	found, err := s.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	l.takeResources(r, found)
+	return nil
+}
+
+// takeResources reads the skills and templates that extensions name. What is left out is logged with its reason.
+func (l *liveSession) takeResources(r *agentRun, found *wire.ResourcesDiscoverOutcome) {
+	granted := func(extension string) []string {
+		s := l.engine.Set()
+		if s == nil {
+			return nil
+		}
+		if i := slices.IndexFunc(s.Extensions, func(x set.Extension) bool { return x.Name == extension }); i >= 0 {
+			return s.Extensions[i].Grant.Read
+		}
+		return nil
+	}
+	taken, problems := resources.Load(found, granted)
+	for _, p := range problems {
+		r.sinks[0].logger().With("extension", "weir").Warn(p.Error())
+	}
+	prompt := r.system
+	if text := taken.SystemPrompt(); text != "" {
+		prompt += "\n\n" + text
+	}
+	l.session.Load().SetSystemPrompt(prompt)
+	l.texts.Store(taken)
 }
 
 // switchTo goes on with a session of a file; a relative path is in the conversation's folder. What the session is about stays that folder.
@@ -292,7 +323,8 @@ func (c *conversation) openSession(l *liveSession, store *session.Store, start w
 			}),
 			Model: l.model, SystemPrompt: r.system, Tools: toolset, ThinkingLevel: level,
 		},
-		Store: store, Extensions: l.engine, CWD: r.cwd, Start: start, Authorize: conn.authorize, Models: r.models,
+		Expand: func(text string) (string, error) { return l.texts.Load().Expand(text) },
+		Store:  store, Extensions: l.engine, CWD: r.cwd, Start: start, Authorize: conn.authorize, Models: r.models,
 		OnError: func(err *session.BackgroundError) { logger.With("extension", err.Extension).Error(err.Error()) },
 		Logger:  logger.With("extension", "session"), Commands: c.commands(l.engine), Bash: tools.Shell{Env: r.env},
 	})

@@ -233,7 +233,7 @@ func (r *rpcServer) do(ctx context.Context, c *rpcCommand) {
 		page.Path, err = exportHTML(s.Store(), s.CWD(), c.OutputPath)
 		data = page
 	case "get_commands":
-		data = commandData(s.Commands())
+		data = commandData(s.Commands(), r.conv.now.Load().texts.Load().Commands())
 	}
 	r.respond(c, data, err)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"weir/agentcore"
+	"weir/engine/resources"
 	"weir/engine/session"
 )
 
@@ -228,17 +229,21 @@ type levelData struct {
 type commandLine struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
-	Source      string `json:"source"` // "extension"
+	Source      string `json:"source"` // "extension", "prompt", "skill"
+	Path        string `json:"path,omitempty"`
 }
 
 type commandsData struct {
 	Commands []commandLine `json:"commands"`
 }
 
-func commandData(commands []session.NamedCommand) commandsData {
+func commandData(commands []session.NamedCommand, texts []resources.Command) commandsData {
 	list := []commandLine{}
 	for _, c := range commands {
-		list = append(list, commandLine{c.Called, c.Description, "extension"})
+		list = append(list, commandLine{Name: c.Called, Description: c.Description, Source: "extension"})
+	}
+	for _, c := range texts {
+		list = append(list, commandLine{c.Name, c.Description, c.Source, c.Path})
 	}
 	return commandsData{list}
 }

@@ -189,6 +189,13 @@ func (c *conversation) reload(ctx context.Context, logger *slog.Logger) {
 	if done.Tools {
 		say("the model's tools from its next turn on:", c.takeTools(&done, logger))
 	}
+	if done.Any() {
+		if found, err := c.session().Discover(ctx, "reload"); err != nil {
+			logger.Error(fmt.Sprintf("the skills and prompt templates stay as they were: %v", err))
+		} else {
+			c.now.Load().takeResources(c.run, found)
+		}
+	}
 	if done.Commands {
 		c.session().SetCommands(c.commands(c.engine()))
 		what = append(what, "commands changed")

@@ -19,9 +19,13 @@ const (
 )
 
 // Steer queues a message for the next turn of the run, or for the start of the next run. The error says that the text is a
-// command: those cannot be queued.
+// command, which cannot be queued, or is that of Config.Expand.
 func (s *Session) Steer(text string, images ...*agentcore.ImageBlock) error {
 	if err := s.refuseCommand(text); err != nil {
+		return err
+	}
+	text, err := s.expand(text)
+	if err != nil {
 		return err
 	}
 	return s.enqueue(steering, text, images)
@@ -30,6 +34,10 @@ func (s *Session) Steer(text string, images ...*agentcore.ImageBlock) error {
 // FollowUp queues a message for when the run would otherwise stop. Errors as for Steer.
 func (s *Session) FollowUp(text string, images ...*agentcore.ImageBlock) error {
 	if err := s.refuseCommand(text); err != nil {
+		return err
+	}
+	text, err := s.expand(text)
+	if err != nil {
 		return err
 	}
 	return s.enqueue(followUp, text, images)

@@ -72,6 +72,11 @@ func (s *Session) takePrompt(ctx context.Context, text string, opts *PromptOptio
 	if err != nil || handled {
 		return nil, err
 	}
+	if !opts.Literal {
+		if text, err = s.expand(text); err != nil {
+			return nil, err
+		}
+	}
 	if s.State().Streaming {
 		return nil, s.queuePrompt(text, images, opts.Streaming)
 	}
@@ -105,6 +110,14 @@ func (s *Session) takePrompt(ctx context.Context, text string, opts *PromptOptio
 		return nil, err
 	}
 	return start, nil
+}
+
+// expand gives what a text stands for.
+func (s *Session) expand(text string) (string, error) {
+	if s.cfg.Expand == nil {
+		return text, nil
+	}
+	return s.cfg.Expand(text)
 }
 
 // queuePrompt is what becomes of a prompt that comes during a run.
@@ -184,10 +197,13 @@ func (s *Session) open(ctx context.Context, text string, images []*agentcore.Ima
 
 // askStart has the extensions add messages and set the system prompt.
 func (s *Session) askStart(ctx context.Context, start *opening, text string, images []json.RawMessage) error {
+	s.mu.Lock()
+	base, program := s.basePrompt(), s.program
+	s.mu.Unlock()
 	event := wire.BeforeAgentStartEvent{
-		Prompt: text, Images: images, SystemPrompt: s.basePrompt(),
+		Prompt: text, Images: images, SystemPrompt: base,
 		SystemPromptOptions: wire.SystemPromptOptions{
-			CWD: s.cwd, CustomPrompt: s.cfg.Agent.SystemPrompt, SelectedTools: s.ActiveTools(), ToolSnippets: map[string]string{},
+			CWD: s.cwd, CustomPrompt: program, SelectedTools: s.ActiveTools(), ToolSnippets: map[string]string{},
 			PromptGuidelines: []string{},
 		},
 	}

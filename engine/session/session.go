@@ -23,6 +23,10 @@ type Config struct {
 	Extensions Extensions
 	// Commands are what "/name args" runs instead of a prompt, until [Session.SetCommands].
 	Commands []Command
+	// Expand gives what a text stands for that a person sends: "/name" of a prompt template, say. It comes after the extensions
+	// have seen the text, and not to literal ones, commands, and what extensions send. Its error keeps the text from being sent. It must
+	// be safe for concurrent use; nil keeps all.
+	Expand func(text string) (string, error)
 	// Models are those that CycleModel goes through, and that a stored session's model is looked up in.
 	Models []ScopedModel
 	// DefaultThinkingLevel is what a switch of models sets, as far as the model allows; "" keeps the level.
@@ -112,7 +116,8 @@ type Session struct {
 	asking                         int // questions to a person under way
 	asked                          wire.UIPromptEvent
 	slash                          []Command
-	resources                      wire.ResourcesDiscoverResult
+	program                        string // the program's system prompt
+	resources                      wire.ResourcesDiscoverOutcome
 }
 
 // New makes a session on a store, restores what the store holds, and notes model and thinking level in it. Extensions hear of
@@ -136,7 +141,7 @@ func New(cfg Config) (*Session, error) {
 	}
 	s := &Session{
 		cfg: cfg, store: cfg.Store, cwd: cfg.CWD, logger: cfg.Logger, retry: DefaultRetry(), compaction: DefaultCompaction(),
-		commands: map[*task]bool{}, slash: slices.Clone(cfg.Commands),
+		commands: map[*task]bool{}, slash: slices.Clone(cfg.Commands), program: cfg.Agent.SystemPrompt,
 	}
 	if s.cwd == "" {
 		s.cwd = cfg.Store.Header().CWD
@@ -171,7 +176,7 @@ func (s *Session) build() error {
 	s.tools.init(agentCfg.Tools)
 	agentCfg.Tools = s.tools.current()
 	agentCfg.Messages = restored.Messages
-	agentCfg.SystemPrompt = s.basePrompt()
+	agentCfg.SystemPrompt = s.basePrompt() // nobody else has the session yet
 	agentCfg.Hooks = s.hooks(agentCfg.Hooks)
 	agentCfg.Provider = told(agentCfg.Provider, s.cfg.Extensions)
 	agent, err := agentcore.New(agentCfg)
@@ -229,7 +234,7 @@ func (s *Session) hooks(h agentcore.Hooks) agentcore.Hooks {
 }
 
 // Begin tells the extensions that the session is there, and asks them for resources. Call it once, after subscribing.
-func (s *Session) Begin(ctx context.Context) (*wire.ResourcesDiscoverResult, error) {
+func (s *Session) Begin(ctx context.Context) (*wire.ResourcesDiscoverOutcome, error) {
 	start := s.cfg.Start
 	if start.Reason == "" {
 		start.Reason = "startup"
@@ -239,13 +244,15 @@ func (s *Session) Begin(ctx context.Context) (*wire.ResourcesDiscoverResult, err
 	if start.Reason == "reload" {
 		reason = "reload"
 	}
-	return s.discover(ctx, reason)
+	return s.Discover(ctx, reason)
 }
 
-func (s *Session) discover(ctx context.Context, reason string) (*wire.ResourcesDiscoverResult, error) {
-	found, err := ask[wire.ResourcesDiscoverResult](ctx, s.cfg.Extensions, wire.ResourcesDiscoverEvent{CWD: s.cwd, Reason: reason})
+// Discover asks the extensions for resources, and keeps what they name: [Session.Begin] and [Session.Reload] do so. The reason is
+// "startup" or "reload"; the latter is for a program that has reloaded extensions by itself.
+func (s *Session) Discover(ctx context.Context, reason string) (*wire.ResourcesDiscoverOutcome, error) {
+	found, err := ask[wire.ResourcesDiscoverOutcome](ctx, s.cfg.Extensions, wire.ResourcesDiscoverEvent{CWD: s.cwd, Reason: reason})
 	if found == nil {
-		found = &wire.ResourcesDiscoverResult{}
+		found = &wire.ResourcesDiscoverOutcome{}
 	}
 	s.mu.Lock()
 	s.resources = *found
@@ -253,26 +260,25 @@ func (s *Session) discover(ctx context.Context, reason string) (*wire.ResourcesD
 	return found, err
 }
 
-// Resources are the paths of skills, prompts and themes that extensions named when the session began or was reloaded last, in the order
-// of the set; empty before. They are as the extensions gave them: relative ones start at the working directory, and whether there is
-// anything at a path is for the program to see. The session makes no use of them.
-func (s *Session) Resources() wire.ResourcesDiscoverResult {
+// Resources are the paths of skills, prompts and themes that extensions named when they were asked last, in the order of the set; empty
+// before. They are as the extensions gave them, which nobody has looked at: see package resources. The session makes no use of them.
+func (s *Session) Resources() wire.ResourcesDiscoverOutcome {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return wire.ResourcesDiscoverResult{
-		SkillPaths: slices.Clone(s.resources.SkillPaths), PromptPaths: slices.Clone(s.resources.PromptPaths), ThemePaths: slices.Clone(s.resources.ThemePaths),
+	return wire.ResourcesDiscoverOutcome{
+		Skills: slices.Clone(s.resources.Skills), Prompts: slices.Clone(s.resources.Prompts), Themes: slices.Clone(s.resources.Themes),
 	}
 }
 
 // Reload tells the extensions that they are loaded anew: a shutdown, a start, and the question for resources. What they hold
 // of the session is stale afterwards.
-func (s *Session) Reload(ctx context.Context) (*wire.ResourcesDiscoverResult, error) {
+func (s *Session) Reload(ctx context.Context) (*wire.ResourcesDiscoverOutcome, error) {
 	s.observe(ctx, wire.SessionShutdownEvent{Reason: "reload"})
 	s.mu.Lock()
 	s.age++
 	s.mu.Unlock()
 	s.observe(ctx, wire.SessionStartEvent{Reason: "reload"})
-	return s.discover(ctx, "reload")
+	return s.Discover(ctx, "reload")
 }
 
 // Close aborts what is under way, waits for it, and closes the store. Extensions are not told; see [Runtime.Close].
@@ -432,9 +438,18 @@ func (s *Session) SystemPrompt() string {
 	return s.basePrompt()
 }
 
-// basePrompt is the program's system prompt and the working directory, in the reference's form.
+// SetSystemPrompt changes what the program says, from the next turn on. What an extension has put in its place for the present run
+// stays until that ends.
+func (s *Session) SetSystemPrompt(prompt string) {
+	s.mu.Lock()
+	s.program = prompt
+	s.mu.Unlock()
+	s.agent.SetSystemPrompt(s.SystemPrompt())
+}
+
+// basePrompt is the program's system prompt and the working directory, in the reference's form. s.mu is held.
 func (s *Session) basePrompt() string {
-	prompt := s.cfg.Agent.SystemPrompt
+	prompt := s.program
 	if s.cwd != "" {
 		prompt += "\nCurrent working directory: " + s.cwd + "\n"
 	}

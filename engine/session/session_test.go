@@ -414,23 +414,23 @@ func TestResources(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newSession(t, session.Config{Extensions: x, CWD: "/project", Agent: agentcore.Config{Provider: say(echo)}})
-	if diff := cmp.Diff(wire.ResourcesDiscoverResult{}, s.Resources()); diff != "" {
+	if diff := cmp.Diff(wire.ResourcesDiscoverOutcome{}, s.Resources()); diff != "" {
 		t.Errorf("before the session began: %s", diff)
 	}
-	for i, ask := range []func(context.Context) (*wire.ResourcesDiscoverResult, error){s.Begin, s.Reload} {
+	for i, ask := range []func(context.Context) (*wire.ResourcesDiscoverOutcome, error){s.Begin, s.Reload} {
 		found, err := ask(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := wire.ResourcesDiscoverResult{SkillPaths: []string{fmt.Sprintf("skills/%d", i+1)}, ThemePaths: []string{"dark"}}
+		want := wire.ResourcesDiscoverOutcome{Skills: []wire.Resource{{Extension: "finder", Path: fmt.Sprintf("skills/%d", i+1)}}, Themes: []wire.Resource{{Extension: "finder", Path: "dark"}}}
 		if diff := cmp.Diff(want, *found); diff != "" {
 			t.Errorf("found (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff(want, s.Resources()); diff != "" {
 			t.Errorf("kept (-want +got):\n%s", diff)
 		}
-		s.Resources().SkillPaths[0] = "somewhere else" // the caller's copy
-		if got := s.Resources().SkillPaths[0]; got != want.SkillPaths[0] {
+		s.Resources().Skills[0].Path = "somewhere else" // the caller's copy
+		if got := s.Resources().Skills[0]; got != want.Skills[0] {
 			t.Errorf("a caller has changed what is kept to %q", got)
 		}
 	}

@@ -108,15 +108,28 @@ func MergeProjectTrust(answers []Answer[ProjectTrustResult]) (result ProjectTrus
 	return ProjectTrustResult{}, ""
 }
 
+// Resource is a path that an extension named.
+type Resource struct{ Extension, Path string }
+
+// ResourcesDiscoverOutcome is what extensions named together, in the order of the set.
+type ResourcesDiscoverOutcome struct{ Skills, Prompts, Themes []Resource }
+
 // MergeResourcesDiscover joins the lists of all answers, in order. A path named twice stays twice.
-func MergeResourcesDiscover(answers []Answer[ResourcesDiscoverResult]) ResourcesDiscoverResult {
-	var out ResourcesDiscoverResult
+func MergeResourcesDiscover(answers []Answer[ResourcesDiscoverResult]) ResourcesDiscoverOutcome {
+	var out ResourcesDiscoverOutcome
 	for i := range answers {
-		if a := &answers[i]; a.counts() {
-			out.SkillPaths = append(out.SkillPaths, a.Result.SkillPaths...)
-			out.PromptPaths = append(out.PromptPaths, a.Result.PromptPaths...)
-			out.ThemePaths = append(out.ThemePaths, a.Result.ThemePaths...)
+		a := &answers[i]
+		if !a.counts() {
+			continue
 		}
+		join := func(to *[]Resource, paths []string) {
+			for _, p := range paths {
+				*to = append(*to, Resource{a.Extension, p})
+			}
+		}
+		join(&out.Skills, a.Result.SkillPaths)
+		join(&out.Prompts, a.Result.PromptPaths)
+		join(&out.Themes, a.Result.ThemePaths)
 	}
 	return out
 }

@@ -80,10 +80,10 @@ func TestMergeTheOthers(t *testing.T) {
 	}
 
 	found := MergeResourcesDiscover([]Answer[ResourcesDiscoverResult]{
-		{Result: ResourcesDiscoverResult{SkillPaths: []string{"b"}}},
-		{Result: ResourcesDiscoverResult{SkillPaths: []string{"a", "b"}, ThemePaths: []string{"t"}}},
+		{Extension: "x", Result: ResourcesDiscoverResult{SkillPaths: []string{"b"}}},
+		{Extension: "y", Result: ResourcesDiscoverResult{SkillPaths: []string{"a", "b"}, ThemePaths: []string{"t"}}},
 	})
-	if diff := cmp.Diff(ResourcesDiscoverResult{SkillPaths: []string{"b", "a", "b"}, ThemePaths: []string{"t"}}, found); diff != "" {
+	if diff := cmp.Diff(ResourcesDiscoverOutcome{Skills: []Resource{{"x", "b"}, {"y", "a"}, {"y", "b"}}, Themes: []Resource{{"y", "t"}}}, found); diff != "" {
 		t.Error(diff)
 	}
 }
