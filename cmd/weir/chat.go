@@ -19,7 +19,7 @@ import (
 // chatFlags are the flags of `chat`.
 type chatFlags struct {
 	agentFlags
-	hideThinking bool
+	hideThinking, noHistory bool
 }
 
 func newChat(s streams) *cobra.Command {
@@ -39,6 +39,7 @@ func newChat(s streams) *cobra.Command {
 	}
 	f.register(cmd)
 	cmd.Flags().BoolVar(&f.hideThinking, "hide-thinking", false, "do not show what the model thinks")
+	cmd.Flags().BoolVar(&f.noHistory, "no-history", false, "neither use nor keep the lines that were typed in other conversations")
 	return cmd
 }
 
@@ -66,6 +67,9 @@ func (f *chatFlags) run(ctx context.Context, s streams, args []string) error {
 		return errors.Join(failed(err), p.discard(ctx))
 	}
 	defer c.edit.stop()
+	if path, err := historyPath(); err == nil && !f.noHistory { // without a folder there is none
+		c.edit.history.keepIn(&historyFile{path: path}, func(line string) bool { return c.edit.keys.expand(line) == line })
+	}
 	c.sink.onTerminal(c.edit, s.interrupts)
 	p.replaceable = true
 	if c.conversation, err = p.open(ctx); err != nil {
@@ -77,6 +81,9 @@ func (f *chatFlags) run(ctx context.Context, s streams, args []string) error {
 	}
 	c.edit.stop()
 	c.sink.offTerminal(out)
+	if err := c.edit.history.broken(); err != nil {
+		c.sink.note("what was typed is not kept for the next time: %s", printable(err.Error()))
+	}
 	if err = errors.Join(err, c.close(ctx)); err != nil {
 		err = failed(err)
 	}

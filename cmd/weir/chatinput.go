@@ -227,6 +227,8 @@ type lineHistory struct {
 
 	mu    sync.Mutex
 	lines []string
+	file  *historyFile // nil keeps them nowhere
+	typed func(line string) bool
 }
 
 // maxHistory is how many lines are kept.
@@ -234,20 +236,25 @@ const maxHistory = 500
 
 // Add implements [term.History].
 func (h *lineHistory) Add(line string) {
-	if h.keep() {
-		h.remember(line)
+	if h.keep() && h.remember(line) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.file != nil && h.typed(line) {
+			h.file.add(line)
+		}
 	}
 }
 
-// remember adds a line, unless it is blank or the last one.
-func (h *lineHistory) remember(line string) {
+// remember adds a line, unless it is blank or the last one, and says whether it did. It goes into no file.
+func (h *lineHistory) remember(line string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if strings.TrimSpace(line) == "" || len(h.lines) > 0 && h.lines[len(h.lines)-1] == line {
-		return
+		return false
 	}
 	h.lines = append(h.lines, line)
 	h.lines = h.lines[max(0, len(h.lines)-maxHistory):]
+	return true
 }
 
 // Len implements [term.History].

@@ -267,6 +267,9 @@ func (c *conversation) own(x *set.Set) []string {
 	if dir, err := sessionsFolder(); err == nil { // without one there is nothing of ours in it
 		own = append(own, dir)
 	}
+	if path, err := historyPath(); err == nil { // as above
+		own = append(own, path)
+	}
 	own = append(own, c.files...)
 	if live := c.run.live; live != nil { // the agent must not change what decides about it, what policies import included
 		if c.now.Load() == nil {
