@@ -79,13 +79,15 @@ func TestReadme(t *testing.T) {
 		t.Error("the README does not hold the build line")
 	}
 	blocks := strings.Split(readme, "```rust\n")
-	prune, _, _ := strings.Cut(blocks[len(blocks)-1], "```")
-	if !strings.Contains(prune, "fn prune(") {
-		t.Fatal("the last Rust of the README is not the one about context")
+	for i, holds := range []string{"fn prune(", ".facts()"} {
+		policy, _, _ := strings.Cut(blocks[len(blocks)-2+i], "```")
+		if !strings.Contains(policy, holds) {
+			t.Fatalf("the last two policies of the README are not those about context and about facts: %s is missing", holds)
+		}
+		dir := t.TempDir()
+		project(t, "example", "shown", dir, map[string]string{"src/lib.rs": policy})
+		cargo.Find(t).Run(t, dir, target, append(strings.Fields(buildLine)[1:], "--offline")...)
 	}
-	dir := t.TempDir()
-	project(t, "example", "prune", dir, map[string]string{"src/lib.rs": prune})
-	cargo.Find(t).Run(t, dir, target, append(strings.Fields(buildLine)[1:], "--offline")...)
 }
 
 // TestExample: the example decides as it says, and imports what it uses and nothing else.

@@ -8,6 +8,7 @@ pub struct Extension {
     config: Option<&'static str>,
     capabilities: Vec<(&'static str, &'static str)>,
     tools_of: Vec<(&'static str, &'static [&'static str])>,
+    facts: Vec<(&'static str, &'static [&'static str])>,
     block_on_error: Vec<&'static str>,
     tools: Vec<Tool>,
     commands: Vec<(&'static str, &'static str)>,
@@ -39,6 +40,7 @@ impl Extension {
             config: None,
             capabilities: Vec::new(),
             tools_of: Vec::new(),
+            facts: Vec::new(),
             block_on_error: Vec::new(),
             tools: Vec::new(),
             commands: Vec::new(),
@@ -68,6 +70,13 @@ impl Extension {
     /// "mcp__*". Without it the hook sees all tools.
     pub fn tools_of(mut self, hook: &'static str, patterns: &'static [&'static str]) -> Extension {
         self.tools_of.push((hook, patterns));
+        self
+    }
+
+    /// Asks the host to work out, before it asks the hook `tool_call` or `tool_result`, what the call is about: `shell`, `paths`, `net`,
+    /// and for `tool_result` `secrets`. The handler finds them in [`ToolCall::facts`](crate::ToolCall::facts).
+    pub fn facts(mut self, hook: &'static str, kinds: &'static [&'static str]) -> Extension {
+        self.facts.push((hook, kinds));
         self
     }
 
@@ -138,6 +147,11 @@ impl Extension {
                 return Err(["tools_of is for the hooks tool_call and tool_result that extension! names, not for ", hook].concat());
             }
         }
+        for (hook, _) in &self.facts {
+            if hooks.find(hook).is_none() || !matches!(*hook, "tool_call" | "tool_result") {
+                return Err(["facts is for the hooks tool_call and tool_result that extension! names, not for ", hook].concat());
+            }
+        }
         for hook in &self.block_on_error {
             if hooks.find(hook).is_none() {
                 return Err(["block_on_error: extension! names no handler for ", hook].concat());
@@ -155,6 +169,9 @@ impl Extension {
         let mut options = Vec::new();
         for (_, patterns) in self.tools_of.iter().filter(|(name, _)| *name == hook.name) {
             options.push(("tools", Json::array(patterns.iter().copied())));
+        }
+        for (_, kinds) in self.facts.iter().filter(|(name, _)| *name == hook.name) {
+            options.push(("facts", Json::array(kinds.iter().copied())));
         }
         if hook.table {
             options.push(("view", "table".into()));

@@ -39,6 +39,7 @@ mod capability;
 mod context;
 mod describe;
 mod event;
+mod facts;
 mod host;
 mod json;
 #[doc(hidden)]
@@ -54,6 +55,7 @@ pub use capability::{file, http, journal, kv, session, ui, var, HostError};
 pub use context::{Edits, Messages, Role, Row, Table};
 pub use describe::{Extension, Tool};
 pub use event::{Event, Reply};
+pub use facts::{Facts, HostFact, NetFacts, PathFact, PathFacts, Redirect, SecretFacts, ShellCommand, ShellFacts, Span};
 pub use json::{Document, Error, Json, Kind, Value};
 pub use tool_call::{Decision, ToolCall};
 pub use tool_result::{Change, ToolResult};

@@ -1,3 +1,4 @@
+use crate::facts::Facts;
 use crate::json::{add_json, add_words, Document, Json, Value};
 use std::borrow::Cow;
 
@@ -43,6 +44,11 @@ impl ToolCall {
     /// Whether the arguments were rewritten after this extension saw them. It is the same call once more: do not count it.
     pub fn recheck(&self) -> bool {
         self.document.get("recheck").as_bool() == Some(true)
+    }
+
+    /// What the host worked out about it, as far as [`Extension::facts`](crate::Extension::facts) asks for it.
+    pub fn facts(&self) -> Facts {
+        Facts::new(self.document.get("facts"))
     }
 
     /// Where it happens: see [`Event::context`](crate::Event::context).

@@ -1,3 +1,4 @@
+use crate::facts::Facts;
 use crate::json::{add_json, Document, Json, Value};
 use std::borrow::Cow;
 
@@ -48,6 +49,11 @@ impl ToolResult {
     /// Whether the tool failed.
     pub fn is_error(&self) -> bool {
         self.document.get("isError").as_bool() == Some(true)
+    }
+
+    /// What the host worked out about it, as far as [`Extension::facts`](crate::Extension::facts) asks for it.
+    pub fn facts(&self) -> Facts {
+        Facts::new(self.document.get("facts"))
     }
 
     /// Where it happened: see [`Event::context`](crate::Event::context).

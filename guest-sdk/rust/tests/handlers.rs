@@ -20,6 +20,15 @@ fn a_call_is_read() {
 }
 
 #[test]
+fn facts_that_are_not_there_are_none() {
+    let call = tool_call("bash", "{}");
+    assert_eq!(call.facts().shell(), None);
+    assert_eq!(call.facts().paths(), None);
+    assert_eq!(call.facts().net(), None);
+    assert_eq!(tool_result("bash", "{}", "x").facts().secrets(), None);
+}
+
+#[test]
 fn the_last_of_two_keys_counts() {
     let d = Document::parse(r#"{"a":1,"b":{"x":1,"x":2},"\u0061":3}"#).unwrap();
     assert_eq!(d.get("a").as_i64(), Some(3));

@@ -2,6 +2,7 @@
 
 mod capability;
 mod context;
+mod facts;
 
 use std::cell::{Cell, RefCell};
 use weir::{CommandRun, Decision, Event, Extension, Json, Kind, Level, Message, Reply, Tool, ToolCall, ToolOutput, ToolRun, Value};
@@ -17,6 +18,8 @@ weir::extension! {
         .capability("session", "to ask the session")
         .capability("journal", "to keep a record")
         .tools_of("tool_call", &["tck_*", "bash"])
+        .facts("tool_call", &["shell", "paths", "net"])
+        .facts("tool_result", &["secrets"])
         .block_on_error("tool_result")
         .tool(Tool {
             name: "tck_upper",
@@ -99,6 +102,7 @@ fn value(call: &ToolCall) -> Option<String> {
         }
         "call" => format!("{} {}", call.tool(), call.id()),
         "recheck" => if call.recheck() { "yes" } else { "no" }.to_string(),
+        "facts" => facts::answer(call.facts(), &call.text("of")),
         "large" => call.text("text").repeat(call.get("count").as_i64()? as usize),
         _ => return None,
     })
@@ -130,6 +134,7 @@ fn tool_result(result: &weir::ToolResult) -> Result<weir::Change, String> {
     Ok(match &*result.input().get("do").text() {
         "content" => none.content(Json::text_content(&text)),
         "mask" => none.content(result.map_text(|t| t.replace("secret", "******"))),
+        "facts" => none.content(Json::text_content(&facts::answer(result.facts(), "secrets"))),
         "error" => none.is_error(true),
         "replace" => none
             .content(Json::text_content(&text))
