@@ -215,3 +215,27 @@ text = "Next."
 		t.Error("what was said in the new session is in the old one")
 	}
 }
+
+// TestRPCExtensionReplaces: an extension with the grant may begin another session, which the client sees by its head.
+func TestRPCExtensionReplaces(t *testing.T) {
+	h := newHome(t, "")
+	guest, err := os.ReadFile("testdata/guests/renew.wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.write("renew.wasm", string(guest))
+	h.write("set.toml", "version = 1\n[[extension]]\nname = \"renew\"\nmodule = \"renew.wasm\"\n[extension.grant]\nsession = [\"control\"]\n")
+	h.write("script.toml", "[[response]]\n[[response.call]]\ntool = \"bash\"\nargs = { command = \"sleep 600\" }\n[[response]]\nexpect = \"^next$\"\ntext = \"Next.\"\n")
+	c := h.rpc("--script", "script.toml", "--set", "set.toml", "--no-session")
+	first := c.typed("session")["id"]
+	c.send(`{"type":"prompt","message":"go"}`)
+	c.typed("agent_settled") // its run is ended
+	if second := c.typed("session")["id"]; second == first {
+		t.Errorf("the session is %v as before", second)
+	}
+	c.says("next")
+	if texts, _ := c.forkable(); !cmp.Equal(texts, []string{"next"}) {
+		t.Errorf("the session has %q", texts)
+	}
+	c.exit(0)
+}
