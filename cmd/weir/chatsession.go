@@ -114,6 +114,10 @@ func (c *chat) resume(ctx context.Context, ref string) error {
 			c.lists.sessions = append(c.lists.sessions, file.path)
 			c.sink.show(fmt.Sprintf("%4d  %s", i+1, listLine(file, false)))
 		}
+		if len(files) == 0 {
+			c.sink.note("%s", "there are no sessions about this folder")
+			return nil
+		}
 		c.sink.note("%s", "/resume N, or a part of an id, goes on with one")
 		return nil
 	}
