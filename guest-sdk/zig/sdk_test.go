@@ -17,6 +17,8 @@ var sdk = sdktest.SDK{
 
 func TestReadmeShowsTheExample(t *testing.T) { sdk.NoPush(t, "zig", "example/policy.zig") }
 
+func TestReadmeShowsTheExampleOfFacts(t *testing.T) { sdk.NoPushByFacts(t, "zig", "example/facts.zig") }
+
 // TestTCK runs the kit that every SDK passes.
 func TestTCK(t *testing.T) {
 	tcktest.Run(t, map[string][]byte{"tck": sdk.Build(t, "tck/tck.zig"), "tck-json": sdk.Build(t, "tck/tck_json.zig")})

@@ -4,6 +4,7 @@ package sdktest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"weir/engine/facts"
 	"weir/guest-sdk/c/guesttest"
 	"weir/guest-sdk/internal/jsontest"
 	"weir/wasmhost"
@@ -102,29 +104,63 @@ func Call(g *wasmhost.Guest, event string) (answer string, err error) {
 // NoPush checks the README: that it shows the example, fenced as language, and the build line, and that the example stops git push.
 func (s *SDK) NoPush(t *testing.T, language, example string) {
 	t.Helper()
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile(example)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, part := range []string{"```" + language + "\n" + string(source) + "```", "```sh\n" + s.Line + "\n```"} {
-		if !strings.Contains(string(readme), part) {
-			t.Errorf("the README does not show\n%s", part)
-		}
-	}
-	g := Guest(t, s.Build(t, example), "tool_call")
-	for event, want := range map[string]string{
+	shown(t, language, example, "```sh\n"+s.Line+"\n```")
+	decides(t, s.Build(t, example), map[string]string{
 		`{"toolName":"bash","input":{"command":"git add . && git push"}}`:   `{"block":true,"reason":"push by hand, please"}`,
 		`{"toolName":"bash","input":{"command":"git \u0070ush"}}`:           `{"block":true,"reason":"push by hand, please"}`,
 		`{"toolName":"bash","input":{"command":"git status"}}`:              `{}`,
 		`{"toolName":"bash","input":{"command":"ls","note":"git push"}}`:    `{}`,
 		`{"toolName":"bash","input":{"command":"git push","command":"ls"}}`: `{}`,
+	})
+}
+
+// NoPushByFacts is NoPush for the example that decides on what the host worked out. The facts are the host's own.
+func (s *SDK) NoPushByFacts(t *testing.T, language, example string) {
+	t.Helper()
+	shown(t, language, example)
+	events := map[string]string{`{"toolName":"bash","input":{"command":"ls"}}`: `{"ask":{"title":"Run a command of which nothing is known?"}}`}
+	for command, want := range map[string]string{
+		`ls`:                    `{}`,
+		`echo git push`:         `{}`,
+		`cd x && git p''ush`:    `{"block":true,"reason":"pushing is for people"}`,
+		`sudo sh -c "git push"`: `{"block":true,"reason":"pushing is for people"}`,
+		`git "$VERB"`:           `{"ask":{"title":"Run a command that is not known before it runs?"}}`,
 	} {
+		input, err := json.Marshal(map[string]string{"command": command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shell := facts.New(facts.Config{}).ToolCall("bash", input).JSON(facts.KindShell)
+		events[fmt.Sprintf(`{"toolName":"bash","input":%s,"facts":%s}`, input, shell)] = want
+	}
+	decides(t, s.Build(t, example), events)
+}
+
+// shown checks that the README shows the source, fenced as language, and the parts.
+func shown(t *testing.T, language, source string, parts ...string) {
+	t.Helper()
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range append(parts, "```"+language+"\n"+string(text)+"```") {
+		if !strings.Contains(string(readme), part) {
+			t.Errorf("the README does not show\n%s", part)
+		}
+	}
+}
+
+// decides checks what a policy answers to events.
+func decides(t *testing.T, wasm []byte, answers map[string]string) {
+	t.Helper()
+	g := Guest(t, wasm, "tool_call")
+	for event, want := range answers {
 		if got, err := Call(g, event); err != nil || got != want {
-			t.Errorf("%s: %s, %v", event, got, err)
+			t.Errorf("%s: %s, %v, want %s", event, got, err, want)
 		}
 	}
 }

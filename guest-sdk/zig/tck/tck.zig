@@ -2,6 +2,7 @@
 const std = @import("std");
 const weir = @import("weir/weir.zig");
 const ability = @import("tck_ability.zig");
+const facts = @import("tck_facts.zig");
 const Value = weir.json.Value;
 
 pub const panic = weir.panic;
@@ -20,8 +21,8 @@ comptime {
             .session = "to ask the session",
             .journal = "to keep a record",
         },
-        .tool_call = .{ .handler = decide, .tools = .{ "tck_*", "bash" } },
-        .tool_result = .{ .handler = edit, .on_error = .block },
+        .tool_call = .{ .handler = decide, .tools = .{ "tck_*", "bash" }, .facts = .{ "shell", "paths", "net" } },
+        .tool_result = .{ .handler = edit, .on_error = .block, .facts = .{"secrets"} },
         .context = .{ .handler = prune, .view = .table },
         .input = .{ .handler = typed },
         .before_provider_headers = .{ .handler = headers },
@@ -112,6 +113,8 @@ fn value(what: []const u8, call: weir.ToolCall) !?[]const u8 {
         for ([_][]const u8{ call.toolName(), " ", call.id() }) |part| w.add(part);
     } else if (eql(what, "recheck")) {
         w.add(if (call.recheck()) "yes" else "no");
+    } else if (eql(what, "facts")) {
+        return facts.answer(call.facts(), call.text("of"));
     } else if (eql(what, "large")) {
         var left = call.arg("count").int() orelse 0;
         while (left > 0) : (left -= 1) w.add(call.text("text"));
@@ -146,6 +149,7 @@ fn edit(r: weir.ToolResult) !weir.ResultEdit {
     const text = r.input().get("text").text();
     if (eql(what, "content")) return .{ .content = weir.textContent(text) };
     if (eql(what, "mask")) return .{ .content = r.mapText(masked) };
+    if (eql(what, "facts")) return .{ .content = weir.textContent(facts.answer(r.facts(), "secrets")) };
     if (eql(what, "error")) return .{ .is_error = true };
     if (eql(what, "replace")) {
         var details = weir.writer();

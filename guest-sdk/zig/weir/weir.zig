@@ -15,6 +15,8 @@ pub const ui = @import("capability.zig").ui;
 pub const session = @import("capability.zig").session;
 pub const journal = @import("capability.zig").journal;
 pub const vars = @import("capability.zig").vars;
+pub const fact = @import("facts.zig");
+pub const Facts = fact.Facts;
 const history = @import("context.zig");
 pub const Table = history.Table;
 pub const Context = history.Context;
@@ -125,6 +127,10 @@ pub const ToolCall = struct {
     pub fn recheck(c: ToolCall) bool {
         return c.value.get("recheck").boolean(false);
     }
+    /// What the host worked out about it: the kinds that the option `facts` of the hook names.
+    pub fn facts(c: ToolCall) Facts {
+        return .{ .value = c.value.get("facts") };
+    }
     pub fn context(c: ToolCall) Value {
         return c.value.get("context");
     }
@@ -149,6 +155,10 @@ pub const ToolResult = struct {
     }
     pub fn isError(r: ToolResult) bool {
         return r.value.get("isError").boolean(false);
+    }
+    /// What the host worked out about it: the kinds that the option `facts` of the hook names.
+    pub fn facts(r: ToolResult) Facts {
+        return .{ .value = r.value.get("facts") };
     }
     pub fn context(r: ToolResult) Value {
         return r.value.get("context");
