@@ -308,19 +308,26 @@ func TestImports(t *testing.T) {
 	t.Logf("the example is %d bytes", len(wasm))
 }
 
-// TestReadme: the README shows the example and the build line that the tests use, and the example decides as it says.
-func TestReadme(t *testing.T) {
+// shown returns the README, which must hold a file as it is.
+func shown(t *testing.T, file string) []byte {
+	t.Helper()
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy, err := os.ReadFile("example/policy.c")
+	source, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Contains(readme, policy) {
-		t.Error("the README does not hold example/policy.c as it is")
+	if !bytes.Contains(readme, source) {
+		t.Errorf("the README does not hold %s as it is", file)
 	}
+	return readme
+}
+
+// TestReadme: the README shows the example and the build line that the tests use, and the example decides as it says.
+func TestReadme(t *testing.T) {
+	readme := shown(t, "example/policy.c")
 	if !bytes.Contains(readme, []byte(strings.Join(buildLine, " "))) {
 		t.Error("the README does not hold the build line")
 	}

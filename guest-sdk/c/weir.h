@@ -933,6 +933,227 @@ WEIR_FN weir_str weir_journal(weir_str request, bool *ok) {
 /* weir_tool_update sends a partial result; only inside tool_execute. */
 WEIR_FN void weir_tool_update(weir_str json) { weir_host_tool_update(json.p, (uint32_t)json.n); }
 
+/* ------------------------------------------------------------------ facts (abi.md, section 5) */
+
+/*
+ * Facts are what the host worked out about a call before it asked. A hook has the kinds that its description names:
+ *
+ *   "hooks":{"tool_call":{"facts":["shell","paths","net"]},"tool_result":{"facts":["secrets"]}}
+ *
+ * Of the others, and where the host sent none, known is false: treat that as a call of which nothing is known. Lists are
+ * read element by element:
+ *
+ *   weir_shell shell = weir_shell_facts(ev);
+ *   for (weir_val e = weir_first(shell.commands); e; e = weir_next(shell.commands, e)) {
+ *     weir_command c = weir_command_of(e);
+ *
+ * What the facts leave out is the absent string, false, 0 or an empty list, unless a field says otherwise.
+ */
+
+/* The commands that the text of a call would run. */
+typedef struct {
+  bool known;
+  bool understood;   /* the text was followed to its end; otherwise commands are those found until then */
+  weir_str reason;   /* why it was not */
+  weir_val commands; /* weir_command_of: every simple command, at any depth */
+} weir_shell;
+WEIR_FN weir_val weir__facts(weir_val ev, const char *kind) {
+  weir_val v = weir_get(weir_get(ev, "facts"), kind);
+  return weir_kind(v) == WEIR_OBJECT ? v : NULL;
+}
+WEIR_FN bool weir__is(weir_val v, const char *name) { return weir_bool(weir_get(v, name), false); }
+WEIR_FN weir_shell weir_shell_facts(weir_val ev) {
+  weir_val v = weir__facts(ev, "shell");
+  weir_shell r = {v != NULL, weir__is(v, "understood"), weir_get_string(v, "reason"), weir_get(v, "commands")};
+  return r;
+}
+
+/* A simple command. */
+typedef struct {
+  size_t words;       /* weir_word: how many there are; none for a redirection or an assignment that stands alone */
+  bool dynamic;       /* a word, an assignment or a target is not known before it runs */
+  weir_val argv;      /* its words as the shell would resolve them, those that are not known as the text has them */
+  weir_val unknown;   /* indexes of the words that are not known */
+  weir_val globs;     /* indexes of the words that stand for names of files */
+  weir_val assigns;   /* weir_assign_of: NAME=VALUE before it, or alone */
+  weir_val redirects; /* weir_redirect_of */
+  weir_val in;        /* texts, the way in, outermost first: subshell, loop, sudo, "bash -c" … */
+  weir_str code;      /* what else runs with it: known (text that was read), unknown, file, other (another language) */
+  weir_str cwd;       /* the folder it runs in, where cd changed it */
+  bool cwd_unknown;   /* that cannot be known */
+  int64_t pipeline;   /* its pipeline, from 1; 0 outside of one */
+  int64_t stage;      /* its place there, from 0 */
+  weir_str input;     /* where its input comes from: pipe, file, heredoc, herestring */
+} weir_command;
+WEIR_FN weir_command weir_command_of(weir_val e) {
+  weir_command c;
+  c.argv = weir_get(e, "argv");
+  c.words = weir_count(c.argv);
+  c.dynamic = weir__is(e, "dynamic");
+  c.unknown = weir_get(e, "unknown");
+  c.globs = weir_get(e, "globs");
+  c.assigns = weir_get(e, "assigns");
+  c.redirects = weir_get(e, "redirects");
+  c.in = weir_get(e, "in");
+  c.code = weir_get_string(e, "code");
+  c.cwd = weir_get_string(e, "cwd");
+  c.cwd_unknown = weir__is(e, "cwdUnknown");
+  c.pipeline = weir_int(weir_get(e, "pipeline"), 0);
+  c.stage = weir_int(weir_get(e, "stage"), 0);
+  c.input = weir_get_string(e, "stdin");
+  return c;
+}
+/* weir_word is word i of a command; the absent string when there is none, or it is not known before the command runs. Linear in i. */
+__attribute__((unused)) static weir_str weir_word(const weir_command *c, size_t i) {
+  weir_str none = {NULL, 0};
+  for (weir_val u = weir_first(c->unknown); u; u = weir_next(c->unknown, u))
+    if (weir_int(u, -1) == (int64_t)i) return none;
+  for (weir_val w = weir_first(c->argv); w; w = weir_next(c->argv, w))
+    if (i-- == 0) return weir_string(w);
+  return none;
+}
+/* weir_program is the name of a command's program, "rm" of /bin/rm; the absent string when it has none or it is not known. */
+WEIR_FN weir_str weir_program(const weir_command *c) {
+  weir_str w = weir_word(c, 0);
+  size_t at = w.n;
+  while (at && w.p[at - 1] != '/') at--;
+  return at ? weir_sub(w, at, w.n) : w;
+}
+
+/* NAME=VALUE. */
+typedef struct {
+  weir_str name, value;
+  bool dynamic; /* the value is not known before it runs */
+} weir_assign;
+WEIR_FN weir_assign weir_assign_of(weir_val e) {
+  weir_assign r = {weir_get_string(e, "name"), weir_get_string(e, "value"), weir__is(e, "dynamic")};
+  return r;
+}
+
+/* A redirection. */
+typedef struct {
+  weir_str op;  /* as the text has it: > >> < … */
+  int64_t fd;   /* the descriptor; -1 when the text names none, or a variable */
+  weir_str target;
+  bool dynamic; /* the target is not known before it runs */
+} weir_redirect;
+WEIR_FN weir_redirect weir_redirect_of(weir_val e) {
+  weir_redirect r = {weir_get_string(e, "op"), weir_int(weir_get(e, "fd"), -1), weir_get_string(e, "target"), weir__is(e, "dynamic")};
+  return r;
+}
+
+/* The paths that a call names. */
+typedef struct {
+  bool known;
+  bool truncated;     /* there are more */
+  weir_str workspace; /* with symbolic links resolved */
+  weir_val paths;     /* weir_path_of */
+} weir_paths;
+WEIR_FN weir_paths weir_path_facts(weir_val ev) {
+  weir_val v = weir__facts(ev, "paths");
+  weir_paths r = {v != NULL, weir__is(v, "truncated"), weir_get_string(v, "workspace"), weir_get(v, "paths")};
+  return r;
+}
+
+/* A path. Of a dynamic one only raw, op, arg, command and glob say something. */
+typedef struct {
+  weir_str raw;    /* as the argument has it */
+  weir_str abs;    /* absolute */
+  weir_str real;   /* with symbolic links resolved */
+  bool unresolved; /* as far as that went */
+  bool inside;     /* in the workspace */
+  bool own;        /* a file of weir itself */
+  bool holds_own;  /* a folder with one */
+  bool exists;
+  bool glob;       /* it holds a wildcard; abs and real are of the part before */
+  bool dynamic;    /* it is not known before the call runs */
+  weir_str kind;   /* file, dir, symlink, fifo, socket, device, missing */
+  weir_str op;     /* read, write, list, search, delete, execute, use */
+  weir_str arg;    /* the argument it comes from */
+  int64_t command; /* for the argument command, its index in weir_shell.commands; otherwise -1 */
+  int64_t links;   /* hard links, where a file has more than one */
+} weir_path;
+WEIR_FN weir_path weir_path_of(weir_val e) {
+  weir_path p;
+  p.raw = weir_get_string(e, "raw");
+  p.abs = weir_get_string(e, "abs");
+  p.real = weir_get_string(e, "real");
+  p.unresolved = weir__is(e, "unresolved");
+  p.inside = weir__is(e, "inside");
+  p.own = weir__is(e, "own");
+  p.holds_own = weir__is(e, "holdsOwn");
+  p.exists = weir__is(e, "exists");
+  p.glob = weir__is(e, "glob");
+  p.dynamic = weir__is(e, "dynamic");
+  p.kind = weir_get_string(e, "kind");
+  p.op = weir_get_string(e, "op");
+  p.arg = weir_get_string(e, "arg");
+  p.command = weir_int(weir_get(e, "command"), -1);
+  p.links = weir_int(weir_get(e, "links"), 0);
+  return p;
+}
+
+/* The hosts that a call names. */
+typedef struct {
+  bool known;
+  bool truncated; /* there are more */
+  weir_val hosts; /* weir_host_of */
+} weir_net;
+WEIR_FN weir_net weir_net_facts(weir_val ev) {
+  weir_val v = weir__facts(ev, "net");
+  weir_net r = {v != NULL, weir__is(v, "truncated"), weir_get(v, "hosts")};
+  return r;
+}
+
+/* A host. */
+typedef struct {
+  weir_str raw;    /* the text that it was found in */
+  weir_str scheme; /* empty when there was none */
+  weir_str host;   /* lower case, punycode; an address in its usual form */
+  int64_t port;    /* 0 when it is not known */
+  bool userinfo;   /* a user or a password stands before it */
+  bool ip;         /* it is an address */
+  bool odd;        /* in an unusual form */
+  bool dynamic;    /* a part is not known before the call runs */
+  weir_str scope;  /* public, loopback, private, linklocal, unspecified, multicast; empty for most names */
+} weir_host;
+WEIR_FN weir_host weir_host_of(weir_val e) {
+  weir_host h;
+  h.raw = weir_get_string(e, "raw");
+  h.scheme = weir_get_string(e, "scheme");
+  h.host = weir_get_string(e, "host");
+  h.port = weir_int(weir_get(e, "port"), 0);
+  h.userinfo = weir__is(e, "userinfo");
+  h.ip = weir__is(e, "ip");
+  h.odd = weir__is(e, "odd");
+  h.dynamic = weir__is(e, "dynamic");
+  h.scope = weir_get_string(e, "scope");
+  return h;
+}
+
+/* Places in a result that look like credentials; a tool_call has none. */
+typedef struct {
+  bool known;
+  bool truncated;  /* there are more */
+  weir_val spans;  /* weir_span_of */
+  weir_val base64; /* weir_span_of: encoded blocks in which no secret was looked for */
+} weir_secrets;
+WEIR_FN weir_secrets weir_secret_facts(weir_val ev) {
+  weir_val v = weir__facts(ev, "secrets");
+  weir_secrets r = {v != NULL, weir__is(v, "truncated"), weir_get(v, "spans"), weir_get(v, "base64")};
+  return r;
+}
+
+/* The bytes [start, end) of the text of a content block. */
+typedef struct {
+  int64_t block, start, end;
+  weir_str kind; /* what it looks like; absent in base64 */
+} weir_span;
+WEIR_FN weir_span weir_span_of(weir_val e) {
+  weir_span r = {weir_int(weir_get(e, "block"), -1), weir_int(weir_get(e, "start"), -1), weir_int(weir_get(e, "end"), -1), weir_get_string(e, "kind")};
+  return r;
+}
+
 /* ------------------------------------------------------------------ context: the table view (abi.md, section 7) */
 
 enum { WEIR_USER = 1, WEIR_ASSISTANT, WEIR_TOOL_RESULT, WEIR_CUSTOM, WEIR_BASH, WEIR_BRANCH_SUMMARY, WEIR_COMPACTION_SUMMARY, WEIR_OTHER = 255 };

@@ -2,7 +2,8 @@
 #include "weir.h"
 
 WEIR_DESCRIBE("{\"abi\":1,\"name\":\"tck\",\"version\":\"1.0.0\",\"description\":\"Does what it is told, to show what the SDK can do.\","
-              "\"hooks\":{\"tool_call\":{\"tools\":[\"tck_*\",\"bash\"]},\"tool_result\":{\"onError\":\"block\"},\"context\":{\"view\":\"table\"},"
+              "\"hooks\":{\"tool_call\":{\"tools\":[\"tck_*\",\"bash\"],\"facts\":[\"shell\",\"paths\",\"net\"]},"
+              "\"tool_result\":{\"onError\":\"block\",\"facts\":[\"secrets\"]},\"context\":{\"view\":\"table\"},"
               "\"input\":{},\"before_provider_headers\":{},\"agent_start\":{},\"turn_end\":{}},\"decisions\":{},"
               "\"tools\":[{\"name\":\"tck_upper\",\"label\":\"Upper\",\"description\":\"Returns the text in capitals.\",\"executionMode\":\"parallel\","
               "\"parameters\":{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"},\"do\":{\"type\":\"string\"}},\"required\":[\"text\"]}}],"
@@ -51,6 +52,10 @@ static void add_joined(weir_buf *b, weir_val v) {
     weir_add(b, weir_string(e));
   }
 }
+
+static weir_str or_dash(weir_str s) { return s.n ? s : WEIR_S("-"); }
+
+#include "facts.h"
 
 static int64_t counted;
 static volatile int64_t turns;
@@ -137,6 +142,7 @@ WEIR_ON(tool_call) {
     for (int level = WEIR_DEBUG; level <= WEIR_ERROR; level++) weir_log(level, text);
     return weir_allow();
   }
+  if (weir_eq(what, "facts")) return weir_block_str(facts(ev, weir_get_string(in, "of")));
   if (value(&b, ev, in, what) || capability(&b, in, what)) return weir_block_str(weir_text(&b));
   return weir_allow();
 }
@@ -182,6 +188,7 @@ WEIR_ON(tool_result) {
   weir_str what = weir_get_string(in, "do"), text = weir_get_string(in, "text");
   weir_buf b = empty;
   if (weir_eq(what, "content")) return weir_result_text(text);
+  if (weir_eq(what, "facts")) return weir_result_text(secrets(ev));
   if (weir_eq(what, "mask")) {
     weir_json_open(&b, '{');
     weir_json_key(&b, "content");
@@ -303,8 +310,6 @@ WEIR_ON(command_execute) {
 static const char *const roles[] = {"other", "user", "assistant", "toolResult", "custom", "bashExecution", "branchSummary", "compactionSummary"};
 static const char *role(const weir_record *r) { return roles[r->role < 8 ? r->role : 0]; }
 
-static void add_or_dash(weir_buf *b, weir_str s) { weir_add(b, s.n ? s : WEIR_S("-")); }
-
 static void add_header(weir_buf *b, const weir_table *t, uint32_t i) {
   const weir_record *r = &t->rec[i];
   weir_buf flags = empty;
@@ -312,9 +317,9 @@ static void add_header(weir_buf *b, const weir_table *t, uint32_t i) {
     if (r->flags >> f & 1) weir_add_char(&flags, "eictd"[f]);
   weir_add_c(b, role(r));
   weir_add_char(b, ' ');
-  add_or_dash(b, weir_text(&flags));
+  weir_add(b, or_dash(weir_text(&flags)));
   weir_add_char(b, ' ');
-  add_or_dash(b, weir_name(t, i));
+  weir_add(b, or_dash(weir_name(t, i)));
   weir_add_char(b, ' ');
   weir_add_int(b, r->text_bytes);
   weir_add_char(b, ' ');
