@@ -19,6 +19,8 @@ var sdk = sdktest.SDK{
 
 func TestReadmeShowsTheExample(t *testing.T) { sdk.NoPush(t, "ts", "example/policy.ts") }
 
+func TestReadmeShowsTheExampleOfFacts(t *testing.T) { sdk.NoPushByFacts(t, "ts", "example/facts.ts") }
+
 // TestTCK runs the kit that every SDK passes.
 func TestTCK(t *testing.T) {
 	tcktest.Run(t, map[string][]byte{"tck": sdk.Build(t, "tck/tck.ts"), "tck-json": sdk.Build(t, "tck/tck-json.ts")})

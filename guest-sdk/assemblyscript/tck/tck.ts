@@ -5,6 +5,7 @@ import {
   none, observe, on, onContextTable, onDecision, onToolCall, onToolResult, output, quote, replaceContent, reply, rewrite, roleName, session, settings,
   terminate, textContent, transform, ui, vars,
 } from "./weir";
+import { factLines } from "./tck-facts";
 export {
   agent_start, before_provider_headers, command_execute, context, decision, input, tool_call, tool_execute, tool_result, turn_end, weir_describe,
 } from "./weir";
@@ -20,8 +21,8 @@ capability("read", "to read a file");
 capability("ui", "to ask a person");
 capability("session", "to ask the session");
 capability("journal", "to keep a record");
-onToolCall(decide).tools(["tck_*", "bash"]);
-onToolResult(edit).blockOnError();
+onToolCall(decide).tools(["tck_*", "bash"]).facts(["shell", "paths", "net"]);
+onToolResult(edit).blockOnError().facts(["secrets"]);
 onContextTable(prune);
 on("input", typed);
 on("before_provider_headers", headers);
@@ -84,6 +85,7 @@ function value(what: string, call: ToolCall): string | null {
   }
   if (what == "call") return call.toolName + " " + call.id;
   if (what == "recheck") return call.recheck ? "yes" : "no";
+  if (what == "facts") return factLines(call.facts, call.arg("of").text);
   if (what == "large") return call.arg("text").text.repeat(<i32>call.arg("count").int());
   return null;
 }
@@ -204,6 +206,7 @@ function edit(r: ToolResult): ResultEdit {
   const text = r.arg("text").text;
   if (what == "content") return replaceContent(textContent(text));
   if (what == "mask") return replaceContent(r.mapText((text: string) => text.replaceAll("secret", "******")));
+  if (what == "facts") return replaceContent(textContent(factLines(r.facts, "secrets")));
   if (what == "error") return keep().isError(true);
   if (what == "replace") {
     const was = r.details.exists ? r.details.json : "null";

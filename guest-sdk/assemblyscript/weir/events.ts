@@ -1,6 +1,7 @@
 // What handlers get. All of it is valid until the handler returns.
 
 import { encode, encoded, encodedSize } from "./bytes";
+import { Facts } from "./facts";
 import { toolUpdate } from "./host";
 import { Value, valueAt } from "./value";
 import { Text, quote } from "./text";
@@ -30,6 +31,10 @@ export class ToolCall extends Event {
   /** One argument. */
   arg(name: string): Value {
     return this.get("input").get(name);
+  }
+  /** What the host worked out about it: the kinds that the hook named with `facts`. */
+  get facts(): Facts {
+    return changetype<Facts>(changetype<usize>(this.get("facts")));
   }
   /** The extension was asked before, with other arguments. Do not count such a call again. */
   get recheck(): bool {

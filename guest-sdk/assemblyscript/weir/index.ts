@@ -11,6 +11,7 @@ export { Reply, HTTPReply, file, http, journal, kv, session, ui, vars } from "./
 export { Context, Edits, Role, Row, Table, roleName } from "./context";
 export { CommandRun, Event, ToolCall, ToolResult, ToolRun } from "./events";
 export * from "./exports";
+export * from "./facts";
 export {
   Hook, addCommand, addTool, capability, config, describe, log, observe, on, onContext, onContextTable, onDecision, onToolCall, onToolResult, settings,
 } from "./extension";
