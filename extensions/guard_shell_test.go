@@ -63,7 +63,7 @@ func decide(t testing.TB, g *guesttest.Guest, cwd, command string) (decision, re
 
 func TestGuardShellCases(t *testing.T) {
 	var cases []shellCase
-	for _, name := range []string{"cases.toml", "kinds.toml", "second.toml", "third.toml", "fourth.toml"} {
+	for _, name := range []string{"cases.toml", "kinds.toml", "second.toml", "third.toml", "fourth.toml", "fifth.toml"} {
 		var file struct{ Case []shellCase }
 		meta, err := toml.DecodeFile(filepath.Join("guard-shell/testdata", name), &file)
 		if err != nil {

@@ -139,6 +139,7 @@ Str Shell::runText(Str source, Str input, bool hasInput) {
 }
 
 void Shell::redirects(Node *n, Str *input, bool *hasInput, bool *toFile, Str *outPath) {
+  auto literal = [&](uint32_t i) { return n->words[i]->parts.n == 1 ? n->words[i]->parts[0].text : WEIR_S(n->words[i]->parts.n ? "?" : ""); };
   for (Redirect &r : n->redirects) {
     Str target = expandOne(r.target);
     if (eq(r.op, "<<") || eq(r.op, "<<<")) {
@@ -172,7 +173,7 @@ void Shell::redirects(Node *n, Str *input, bool *hasInput, bool *toFile, Str *ou
         *input = eq(target, "/dev/stdin") ? *input : contentOf(*this, target);
         *hasInput = true;
       }
-      judgeRead(*this, target);
+      if (!n->words.n || !eq(literal(0), "wc")) judgeRead(*this, target); // a count shows nothing
       if (eq(r.op, "<>")) judgeWrite(*this, target, false, false);
       continue;
     }
@@ -183,7 +184,6 @@ void Shell::redirects(Node *n, Str *input, bool *hasInput, bool *toFile, Str *ou
       if (target.n >= 5 && starts(target, "/dev/fd/")) *toFile = false;
       if (anyOf(target, "/dev/stdout /dev/tty /dev/stderr")) *toFile = false;
     }
-    auto literal = [&](uint32_t i) { return n->words[i]->parts.n == 1 ? n->words[i]->parts[0].text : WEIR_S(n->words[i]->parts.n ? "?" : ""); };
     bool empty = !n->words.n || (n->words.n == 1 && n->kids.n == 0 && anyOf(literal(0), ": true echo")) ||
                  (n->words.n == 2 && n->kids.n == 0 && anyOf(literal(0), "echo printf") && (eq(literal(1), "-n") || !literal(1).n));
     judgeWrite(*this, target, !append, empty && !append);

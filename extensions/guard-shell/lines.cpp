@@ -126,7 +126,7 @@ const Line kLines[] = {
     {Family::Database, Sure, "artisan|manage.py|console|mix|flask|alembic migrate:fresh|migrate:reset|migrate:refresh|migrate:rollback|db:wipe|flush|reset_db|sqlflush|ecto.drop|ecto.reset|ecto.rollback|doctrine:*:drop|downgrade", "resets a database"},
     {Family::Database, Sure, "php|python|python3 *artisan|*manage.py|*console migrate:fresh|migrate:reset|migrate:refresh|migrate:rollback|db:wipe|flush|reset_db|sqlflush|doctrine:*:drop|doctrine:schema:drop", "resets a database"},
     {Family::Database, Sure, "php|python|python3|manage.py *manage.py|migrate migrate|* zero", "resets a database"},
-    {Family::Database, Doubt, "psql|mysql|mariadb|sqlite3|sqlcmd|sqlplus|usql *drop*.sql|*wipe*.sql|*purge*.sql|*truncate*.sql|*destroy*.sql|*nuke*.sql|*delete_all*.sql|*delete-all*.sql", "runs SQL that may delete"},
+    {Family::Database, Doubt, "psql|mysql|mariadb|sqlite3|sqlcmd|sqlplus|usql|cqlsh|clickhouse-client|snowsql|beeline|duckdb *drop*.sql|*wipe*.sql|*purge*.sql|*truncate*.sql|*destroy*.sql|*nuke*.sql|*delete_all*.sql|*delete-all*.sql|down.sql|*/down.sql|*.down.sql|*_down.sql|*rollback*.sql|*reset*.sql", "runs SQL that may delete"},
     {Family::Database, Sure, "flyway|liquibase|goose|migrate|dbmate|sqitch|atlas|sql-migrate|tern|refinery|diesel|sqlx|sea-orm-cli|phinx|yoyo|mongock|migrate-mongo "
                              "clean|drop|drop-all|dropAll|rollback|rollback*|down|down-to|reset|revert|redo|undo|fresh|refresh|force !--help", "takes a schema back or drops it"},
     {Family::Database, Sure, "pg_restore -c|--clean|-C", "overwrites a database"},
@@ -134,6 +134,9 @@ const Line kLines[] = {
     {Family::Database, Sure, "etcdctl del|snapshot|member --prefix|restore|remove", "deletes keys"},
     {Family::Database, Sure, "influx|cqlsh|couchbase-cli|curator delete|drop|bucket-delete|bucket-flush", "deletes data"},
     {Family::Database, Doubt, "supabase db reset|push", "resets a database"},
+    {Family::Database, Doubt, "kafka-console-producer|kafka-console-producer.sh|mongoimport|sstableloader *", "writes to a store"},
+    {Family::Database, Doubt, "kcat|kafkacat -P", "writes to a broker"},
+    {Family::Cloud, Doubt, "scancel|qdel|bkill|condor_rm|ldapdelete|ldapmodify|ldapadd|ldappasswd|postsuper|nsupdate *", "changes what others use"},
     // what an agent may do
     {Family::Guard, Sure, "claude --dangerously-skip-permissions|--allow-dangerously-skip-permissions|bypassPermissions|--permission-mode=bypassPermissions", "starts an agent that nothing holds"},
     {Family::Guard, Sure, "codex --dangerously-bypass-approvals-and-sandbox|--yolo|danger-full-access|--sandbox=danger-full-access", "starts an agent that nothing holds"},
@@ -161,6 +164,7 @@ const Line kLines[] = {
     {Family::Outward, Sure, "gh ^secret|variable|ssh-key|gpg-key|deploy-key|ruleset set|add|create|import", "changes what the forge trusts"},
     {Family::Outward, Sure, "gh ^auth login|logout|refresh|setup-git", "changes the login"},
     {Family::Outward, Sure, "ngrok|lt|localtunnel|cloudflared|bore|zrok|tailscale|serveo|localhost.run|frpc|expose http|tcp|tls|--port|-p|tunnel|local|funnel|serve|share|start|-c !list !--help !login", "opens the machine to the network"},
+    {Family::Outward, Doubt, "dvc|dolt ^push", "publishes data"},
     {Family::Outward, Doubt, "ssh|mosh|autossh|sshuttle *", "works on another machine"},
     {Family::Outward, Sure, "mail|mailx|sendmail|mutt|msmtp|swaks *", "sends mail"},
     {Family::Outward, Sure, "vercel|netlify|firebase|wrangler|fly|flyctl|heroku|railway|surge|now|serverless|sls|sam|amplify|eb|gcloud|kamal|cap|dokku|ansible-playbook deploy|publish|--prod|--production|*.yml|*.yaml !--dry-run !--check !--help !--syntax-check !--list-tasks !--list-hosts", "deploys"},

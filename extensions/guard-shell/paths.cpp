@@ -45,7 +45,11 @@ const char kRebuildable[] =
     "generated gen logs log *.log *.bak *.old *.orig *.rej *.tmp *.swp *~ *.pyc *.pyo *.o *.a *.so *.class *.d *.gcda *.gcno *.profraw *.prof *.out *.test *.pid "
     "*.tsbuildinfo .eslintcache .DS_Store Thumbs.db *.map *.min.js .sass-cache .serverless .aws-sam cdk.out *.tgz *.tar.gz *.zip *.whl "
     "*-artifacts artifacts reports report *-report *-output output lcov* *.lcov .coverage .coverage.* snapshots-* scratch sandbox *_tmp *_temp *-tmp *-temp "
-    "*.backup *-old *_old *.empty~ .stryker-tmp .swc .rollup.cache wheels pip-wheel-metadata";
+    "*.lock *.lockb package-lock.json npm-shrinkwrap.json pnpm-lock.yaml *.backup *-old *_old *.empty~ .stryker-tmp .swc .rollup.cache wheels pip-wheel-metadata";
+// Folders of caches that each user has and that fill themselves again.
+const char kUserCaches[] = "*/.cache/* */Library/Caches/* */.npm/_* */.gradle/caches* */.gradle/daemon* */.m2/repository* */.cargo/registry* */.cargo/git* */.yarn/cache* */.yarn/berry/cache* */.pnpm-store* "
+                           "*/.local/share/pnpm/store* */.nuget/packages* */go/pkg/mod* */.ivy2/cache* */.conda/pkgs* */.bundle/cache* */.composer/cache* */.pub-cache* */.node-gyp* */.ccache* "
+                           "*/.terraform.d/plugin-cache* */.bun/install/cache* */.rustup/downloads* */.rustup/tmp* */.cocoapods/repos*";
 const char kSystem[] = "bin boot dev etc home lib lib32 lib64 media mnt opt proc root run sbin snap srv sys usr var Users System Library Applications Volumes nix";
 
 } // namespace
@@ -172,7 +176,8 @@ void judgeRemoval(Shell &sh, Str path, bool recursive) {
     return many ? sure("deletes a system folder") : doubt("deletes a system file");
   case Place::Above: return many ? sure("deletes a folder that holds the workspace") : void();
   case Place::InHome:
-    if (anyGlob(at.path, "*/.cache/* */.ssh/known_hosts*")) return doubt("deletes a cache in the home folder");
+    if (anyGlob(at.path, kUserCaches)) return;
+    if (anyGlob(at.path, "*/.cache */.ssh/known_hosts*")) return doubt("deletes the caches of the home folder");
     if (isSecretPath(sh, at.path) || hasPart(at.path, ".ssh") || hasPart(at.path, ".gnupg")) return sure("deletes keys or credentials");
     if (many) return sure("deletes a folder in the home folder");
     return doubt("deletes a file outside the workspace");

@@ -7,6 +7,7 @@ void judgeLines(Shell &sh, Command &c, bool testData, bool image);
 void network(Shell &sh, Command &c);
 void databases(Shell &sh, Command &c);
 void frameworks(Shell &sh, Command &c);
+void judgeRemote(Shell &sh, Command &c); // remote.cpp
 
 namespace {
 
@@ -553,10 +554,11 @@ void judge(Shell &sh, Command &c) {
   if (anyOf(n, "git hub")) return judgeGit(sh, c);
   if (anyOf(n, "tee sponge truncate cp mv ln install rsync scp")) writes(sh, c);
   if (eq(n, "crontab")) return crontab(sh, c);
-  if (anyOf(n, "psql mysql mariadb sqlite3 sqlite cockroach clickhouse-client duckdb sqlcmd sqlplus mongosh mongo cqlsh influx usql pgcli mycli litecli wrangler turso bq snowsql"))
+  if (anyOf(n, "psql mysql mariadb sqlite3 sqlite cockroach clickhouse-client clickhouse clickhouse-local duckdb sqlcmd sqlplus mongosh mongo cqlsh influx usql pgcli mycli litecli wrangler turso bq "
+               "snowsql snow trino presto beeline hive impala-shell spark-sql vsql isql osql tsql db2 mysqlsh ysqlsh ycqlsh gsql rqlite pscale surreal cypher-shell mssql-cli athenacli ksql "
+               "redis-cli valkey-cli keydb-cli iredis"))
     databases(sh, c);
-  if (anyOf(n, "redis-cli valkey-cli keydb-cli") && c.piped && (containsFold(c.in, "flushall") || containsFold(c.in, "flushdb") || containsFold(c.in, "shutdown")))
-    w.find(Family::Database, Level::Sure, "empties a store");
+  judgeRemote(sh, c);
   if (eq(n, "aws")) aws(sh, c);
   frameworks(sh, c);
   if (anyOf(n, "docker podman nerdctl docker-compose podman-compose")) return containers(sh, c);
