@@ -1154,6 +1154,255 @@ WEIR_FN weir_span weir_span_of(weir_val e) {
   return r;
 }
 
+/* ------------------------------------------------------------------ the session (abi.md, section 10) */
+
+/*
+ * The requests of the capability session. Each needs the grant session with the right that stands at it. When the host
+ * refuses, what is returned is false, NULL or the absent string, and *why (if why is not NULL) is the host's text. Texts that
+ * are empty or absent are left out of the request, where the operation allows that.
+ */
+
+/* weir_quoted is a text as JSON, for the places that want JSON. */
+WEIR_FN weir_str weir_quoted(weir_str text) {
+  weir_buf b = {0, 0, 0, false};
+  weir__quote(&b, text);
+  return weir_text(&b);
+}
+
+__attribute__((unused)) static void weir__put(weir_buf *b, const char *name, weir_str text) {
+  weir_json_key(b, name);
+  weir_json_string(b, text);
+}
+WEIR_FN void weir__put_some(weir_buf *b, const char *name, weir_str text) {
+  if (text.n) weir__put(b, name, text);
+}
+WEIR_FN void weir__put_set(weir_buf *b, const char *name, bool flag) {
+  if (!flag) return;
+  weir_json_key(b, name);
+  weir_json_bool(b, true);
+}
+WEIR_FN void weir__put_json(weir_buf *b, const char *name, weir_str json) {
+  if (!json.n) return;
+  weir_json_key(b, name);
+  weir_json_raw(b, json);
+}
+WEIR_FN void weir__put_limit(weir_buf *b, uint32_t limit) {
+  if (!limit) return;
+  weir_json_key(b, "limit");
+  weir_json_int(b, limit);
+}
+WEIR_FN weir_buf weir__op(const char *op) {
+  weir_buf b = {0, 0, 0, false};
+  weir_json_open(&b, '{');
+  weir__put(&b, "op", weir_cstr(op));
+  return b;
+}
+/* weir__ask ends the request, makes it, and returns the response, an object; NULL when the host refused. */
+__attribute__((unused)) static weir_val weir__ask(weir_buf *b, weir_str *why) {
+  bool ok;
+  const char *bad = "the response is not an object";
+  weir_json_close(b, '}');
+  weir_str text = weir_session(weir_text(b), &ok);
+  weir_val v = ok ? weir_parse(text, &bad) : NULL;
+  if (weir_kind(v) == WEIR_OBJECT) return v;
+  if (why) *why = ok ? weir_cstr(bad) : text;
+  return NULL;
+}
+
+/* What the session is and does. */
+typedef struct {
+  weir_str id, name, cwd, file; /* absent for what there is none of */
+  weir_str leaf;                /* id of the last entry */
+  int64_t entries, messages, queued;
+  bool idle, streaming, compacting, retrying;
+  bool aborted;                 /* what runs is aborted */
+  weir_str provider, model, thinking_level, system_prompt;
+  weir_val context_usage;       /* {tokens, contextWindow, percent}, or null */
+} weir_state;
+/* weir_session_state reads the state of the session; false when the host refused. Right: read. */
+WEIR_FN bool weir_session_state(weir_state *s, weir_str *why) {
+  weir_buf b = weir__op("state");
+  weir_val v = weir__ask(&b, why), model = weir_get(v, "model");
+  s->id = weir_get_string(v, "id");
+  s->name = weir_get_string(v, "name");
+  s->cwd = weir_get_string(v, "cwd");
+  s->file = weir_get_string(v, "file");
+  s->leaf = weir_get_string(v, "leaf");
+  s->entries = weir_int(weir_get(v, "entries"), 0);
+  s->messages = weir_int(weir_get(v, "messages"), 0);
+  s->queued = weir_int(weir_get(v, "queued"), 0);
+  s->idle = weir__is(v, "idle");
+  s->streaming = weir__is(v, "streaming");
+  s->compacting = weir__is(v, "compacting");
+  s->retrying = weir__is(v, "retrying");
+  s->aborted = weir__is(v, "aborted");
+  s->provider = weir_get_string(model, "provider");
+  s->model = weir_get_string(model, "id");
+  s->thinking_level = weir_get_string(v, "thinkingLevel");
+  s->system_prompt = weir_get_string(v, "systemPrompt");
+  s->context_usage = weir_get(v, "contextUsage");
+  return v != NULL;
+}
+/* weir_session_entries is an array of up to limit entries of the session's file, those after the one of the id after, or from
+ * the first. limit is 1 to 1000; 0 means 100. *more (if more is not NULL) says that further ones follow. Right: read. */
+WEIR_FN weir_val weir_session_entries(weir_str after, uint32_t limit, bool *more, weir_str *why) {
+  weir_buf b = weir__op("entries");
+  weir__put_some(&b, "after", after);
+  weir__put_limit(&b, limit);
+  weir_val v = weir__ask(&b, why);
+  if (more) *more = weir__is(v, "more");
+  return weir_get(v, "entries");
+}
+/* weir_session_entry is an entry by its id. Right: read. */
+WEIR_FN weir_val weir_session_entry(weir_str id, weir_str *why) {
+  weir_buf b = weir__op("entry");
+  weir__put(&b, "id", id);
+  return weir_get(weir__ask(&b, why), "entry");
+}
+/* weir_session_messages is an array of up to limit of the messages that the model works with, from the index from on; *total
+ * (if total is not NULL) is how many there are. limit is as above. Right: read. */
+WEIR_FN weir_val weir_session_messages(uint32_t from, uint32_t limit, int64_t *total, weir_str *why) {
+  weir_buf b = weir__op("messages");
+  weir_json_key(&b, "from");
+  weir_json_int(&b, from);
+  weir__put_limit(&b, limit);
+  weir_val v = weir__ask(&b, why);
+  if (total) *total = weir_int(weir_get(v, "total"), 0);
+  return weir_get(v, "messages");
+}
+/* weir_session_tools is an array of the session's tools, each for weir_tool_of. Right: read. */
+WEIR_FN weir_val weir_session_tools(weir_str *why) {
+  weir_buf b = weir__op("tools");
+  return weir_get(weir__ask(&b, why), "tools");
+}
+/* A tool of the session. */
+typedef struct {
+  weir_str name, description;
+  bool active; /* offered to the model */
+} weir_tool;
+WEIR_FN weir_tool weir_tool_of(weir_val e) {
+  weir_tool r = {weir_get_string(e, "name"), weir_get_string(e, "description"), weir__is(e, "active")};
+  return r;
+}
+
+/* weir_session_append keeps data, which is JSON or absent, in the session's file and out of the conversation, and returns the
+ * entry's id. Right: append. */
+WEIR_FN weir_str weir_session_append(weir_str custom_type, weir_str data, weir_str *why) {
+  weir_buf b = weir__op("append");
+  weir__put(&b, "customType", custom_type);
+  weir__put_json(&b, "data", data);
+  return weir_get_string(weir__ask(&b, why), "id");
+}
+/* weir_session_label labels an entry; the empty text takes the label away. Right: append. */
+WEIR_FN bool weir_session_label(weir_str entry, weir_str label, weir_str *why) {
+  weir_buf b = weir__op("label");
+  weir__put(&b, "entryId", entry);
+  weir__put(&b, "label", label);
+  return weir__ask(&b, why) != NULL;
+}
+/* weir_session_name names the session; the empty text takes the name away. Right: append. */
+WEIR_FN bool weir_session_name(weir_str name, weir_str *why) {
+  weir_buf b = weir__op("name");
+  weir__put(&b, "name", name);
+  return weir__ask(&b, why) != NULL;
+}
+
+/* A message for the model. */
+typedef struct {
+  weir_str custom_type;
+  weir_str content; /* JSON: a text, as by weir_quoted, or an array of blocks */
+  weir_str details; /* JSON or absent; the model does not see it */
+  weir_str deliver; /* steer, followUp, nextTurn, or absent for before the next turn */
+  bool display;     /* a person sees it too */
+  bool trigger;     /* it starts a run when none is under way */
+} weir_session_message;
+/* weir_session_send gives the model a message and does not wait for a run that it starts. Right: send. */
+WEIR_FN bool weir_session_send(const weir_session_message *m, weir_str *why) {
+  weir_buf b = weir__op("send");
+  weir__put(&b, "customType", m->custom_type);
+  weir__put_json(&b, "content", m->content);
+  weir__put_set(&b, "display", m->display);
+  weir__put_json(&b, "details", m->details);
+  weir__put_set(&b, "trigger", m->trigger);
+  weir__put_some(&b, "deliver", m->deliver);
+  return weir__ask(&b, why) != NULL;
+}
+/* weir_session_prompt says content, JSON as above, as if the user had. deliver, steer or followUp, is needed during a run and
+ * otherwise absent. Right: send. */
+WEIR_FN bool weir_session_prompt(weir_str content, weir_str deliver, weir_str *why) {
+  weir_buf b = weir__op("prompt");
+  weir__put_json(&b, "content", content);
+  weir__put_some(&b, "deliver", deliver);
+  return weir__ask(&b, why) != NULL;
+}
+
+/* weir_session_set_tools sets the tools that the model is offered from the next turn on, and returns an array of their names;
+ * unknown ones are left out. Right: control. */
+WEIR_FN weir_val weir_session_set_tools(const weir_str *names, size_t count, weir_str *why) {
+  weir_buf b = weir__op("set_tools");
+  weir_json_key(&b, "tools");
+  weir_json_open(&b, '[');
+  for (size_t i = 0; i < count; i++) weir_json_string(&b, names[i]);
+  weir_json_close(&b, ']');
+  return weir_get(weir__ask(&b, why), "tools");
+}
+/* weir_session_set_model sets the model. Right: control. */
+WEIR_FN bool weir_session_set_model(weir_str provider, weir_str id, weir_str *why) {
+  weir_buf b = weir__op("set_model");
+  weir__put(&b, "provider", provider);
+  weir__put(&b, "id", id);
+  return weir__ask(&b, why) != NULL;
+}
+/* weir_session_set_thinking_level sets the level as far as the model allows, and returns it. Right: control. */
+WEIR_FN weir_str weir_session_set_thinking_level(weir_str level, weir_str *why) {
+  weir_buf b = weir__op("set_thinking_level");
+  weir__put(&b, "level", level);
+  return weir_get_string(weir__ask(&b, why), "level");
+}
+/* weir_session_abort ends the run, a retry, a compaction, when the hook has returned, as the functions below begin then.
+ * Right: control. */
+WEIR_FN bool weir_session_abort(weir_str *why) {
+  weir_buf b = weir__op("abort");
+  return weir__ask(&b, why) != NULL;
+}
+/* weir_session_compact compacts the conversation; instructions may be absent. Right: control. */
+WEIR_FN bool weir_session_compact(weir_str instructions, weir_str *why) {
+  weir_buf b = weir__op("compact");
+  weir__put_some(&b, "instructions", instructions);
+  return weir__ask(&b, why) != NULL;
+}
+/* weir_session_new puts a new session in the place of this one. Right: control. */
+WEIR_FN bool weir_session_new(weir_str *why) {
+  weir_buf b = weir__op("new");
+  return weir__ask(&b, why) != NULL;
+}
+/* weir_session_fork continues in a new session from before an entry, or at it. Right: control. */
+WEIR_FN bool weir_session_fork(weir_str entry, bool at, weir_str *why) {
+  weir_buf b = weir__op("fork");
+  weir__put(&b, "entryId", entry);
+  weir__put(&b, "position", at ? WEIR_S("at") : WEIR_S("before"));
+  return weir__ask(&b, why) != NULL;
+}
+/* How a branch is left. */
+typedef struct {
+  bool summarize;
+  bool replace;          /* the instructions are all that the model is told */
+  weir_str instructions; /* for the summary; may be absent */
+  weir_str label;        /* may be absent */
+} weir_navigation;
+/* weir_session_navigate moves to another entry, when no run is under way; how may be NULL. Right: control. */
+WEIR_FN bool weir_session_navigate(weir_str entry, const weir_navigation *how, weir_str *why) {
+  weir_buf b = weir__op("navigate");
+  weir__put(&b, "entryId", entry);
+  if (how) {
+    weir__put_set(&b, "summarize", how->summarize);
+    weir__put_some(&b, "instructions", how->instructions);
+    weir__put_set(&b, "replace", how->replace);
+    weir__put_some(&b, "label", how->label);
+  }
+  return weir__ask(&b, why) != NULL;
+}
+
 /* ------------------------------------------------------------------ context: the table view (abi.md, section 7) */
 
 enum { WEIR_USER = 1, WEIR_ASSISTANT, WEIR_TOOL_RESULT, WEIR_CUSTOM, WEIR_BASH, WEIR_BRANCH_SUMMARY, WEIR_COMPACTION_SUMMARY, WEIR_OTHER = 255 };

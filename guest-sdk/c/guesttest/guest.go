@@ -26,13 +26,18 @@ type Guest struct {
 	Messages [][]byte
 	// Journal are the requests of weir_journal. Each is answered as if it had been written.
 	Journal []string
+	// Session are the requests of weir_session. Each is answered with SessionAnswer, or refused with it if SessionRefuses is set.
+	Session        []string
+	SessionAnswer  string
+	SessionRefuses bool
 
-	runtime wazero.Runtime
-	module  api.Module
-	config  []byte
-	input   []byte
-	output  []byte
-	message string
+	runtime  wazero.Runtime
+	module   api.Module
+	config   []byte
+	input    []byte
+	output   []byte
+	response []byte
+	message  string
 }
 
 // Load instantiates wasm with the given settings (JSON, or nil for none). Close releases it.
@@ -64,16 +69,29 @@ func Load(ctx context.Context, wasm, config []byte) (*Guest, error) {
 		}
 		return read(m, g.Messages[index], ptr, offset, length)
 	}).Export("weir_message_read")
-	response := []byte(`{"seq":1,"hash":""}`)
-	host.NewFunctionBuilder().WithFunc(func(_ context.Context, m api.Module, ptr, length uint32) uint32 {
-		b, ok := m.Memory().Read(ptr, length)
-		if !ok {
-			panic("a pointer outside the guest's memory")
+	capability := func(answer func(request string) (string, bool)) func(context.Context, api.Module, uint32, uint32) int32 {
+		return func(_ context.Context, m api.Module, ptr, length uint32) int32 {
+			b, ok := m.Memory().Read(ptr, length)
+			if !ok {
+				panic("a pointer outside the guest's memory")
+			}
+			response, ok := answer(string(b))
+			g.response = []byte(response)
+			if !ok {
+				return -1
+			}
+			return int32(len(response))
 		}
-		g.Journal = append(g.Journal, string(b))
-		return uint32(len(response))
-	}).Export("weir_journal")
-	host.NewFunctionBuilder().WithFunc(reader(func() []byte { return response })).Export("weir_response_read")
+	}
+	host.NewFunctionBuilder().WithFunc(capability(func(request string) (string, bool) {
+		g.Journal = append(g.Journal, request)
+		return `{"seq":1,"hash":""}`, true
+	})).Export("weir_journal")
+	host.NewFunctionBuilder().WithFunc(capability(func(request string) (string, bool) {
+		g.Session = append(g.Session, request)
+		return g.SessionAnswer, !g.SessionRefuses
+	})).Export("weir_session")
+	host.NewFunctionBuilder().WithFunc(reader(func() []byte { return g.response })).Export("weir_response_read")
 	if _, err := host.Instantiate(ctx); err != nil {
 		return nil, errors.Join(err, g.Close(ctx))
 	}
