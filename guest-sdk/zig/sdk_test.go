@@ -30,6 +30,8 @@ func TestReaderAgreesWithEncodingJSON(t *testing.T) {
 
 func FuzzReader(f *testing.F) { sdktest.FuzzReader(f, sdk.Build(f, "testdata/driver.zig")) }
 
+func TestSession(t *testing.T) { sdktest.Session(t, sdk.Build(t, "testdata/session.zig")) }
+
 func TestMemoryStays(t *testing.T) { sdktest.MemoryStays(t, sdk.Build(t, "example/policy.zig")) }
 
 func BenchmarkToolCall(b *testing.B) {

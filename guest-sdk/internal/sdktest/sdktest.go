@@ -71,6 +71,11 @@ func (s *SDK) Build(t testing.TB, source string) []byte {
 // Guest instantiates a module in the host, without grants.
 func Guest(t testing.TB, wasm []byte, entries ...string) *wasmhost.Guest {
 	t.Helper()
+	return guest(t, wasm, wasmhost.GuestConfig{Entries: entries})
+}
+
+func guest(t testing.TB, wasm []byte, config wasmhost.GuestConfig) *wasmhost.Guest {
+	t.Helper()
 	ctx := context.Background()
 	host, err := wasmhost.New(ctx, wasmhost.Config{})
 	if err != nil {
@@ -80,7 +85,8 @@ func Guest(t testing.TB, wasm []byte, entries ...string) *wasmhost.Guest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := m.NewGuest(ctx, wasmhost.GuestConfig{Name: "policy", Entries: entries, Limits: wasmhost.Limits{Quarantine: 100}})
+	config.Name, config.Limits.Quarantine = "policy", 100
+	g, err := m.NewGuest(ctx, config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,12 +13,14 @@ pub const Reply = struct {
     /// Why the host refused, null when it did not.
     refusal: ?[]const u8 = null,
 
-    fn part(r: Reply, key: []const u8) Reply {
+    /// A member of the value in its place.
+    pub fn part(r: Reply, key: []const u8) Reply {
         return .{ .value = r.value.get(key), .refusal = r.refusal };
     }
 };
 
-fn call(comptime name: []const u8, comptime function: anytype, request: *json.Writer) !Reply {
+/// Makes a request that begin began and whose members are written.
+pub fn call(comptime name: []const u8, comptime function: anytype, request: *json.Writer) !Reply {
     request.close("}");
     const text = request.written();
     const code = function(text.ptr, text.len);
@@ -28,7 +30,7 @@ fn call(comptime name: []const u8, comptime function: anytype, request: *json.Wr
     return .{ .value = .{ .nodes = &.{}, .allocator = a }, .refusal = try std.mem.concat(a, u8, &.{ name ++ ": ", response }) };
 }
 
-fn begin(op: []const u8) json.Writer {
+pub fn begin(op: []const u8) json.Writer {
     var w = weir.writer();
     w.open("{");
     w.set("op", op);
@@ -123,17 +125,6 @@ pub const ui = struct {
         return call("ui", host.weir_ui, &w);
     }
 };
-
-/// The session that the extension is part of: the grant session. docs/abi.md lists the operations.
-pub const session = struct {
-    /// op names the operation, members are its further members, JSON.
-    pub fn request(op: []const u8, members: []const Member) !Reply {
-        var w = begin(op);
-        for (members) |m| w.setRaw(m.key, m.json);
-        return call("session", host.weir_session, &w);
-    }
-};
-pub const Member = struct { key: []const u8, json: []const u8 };
 
 /// A file of records that nobody can change unseen: the grant journal.
 pub const journal = struct {
