@@ -11,7 +11,8 @@ struct Tools {
 // Tools with rules of their own (aws, kubectl, terraform, helm, docker, gh, git, npm …) are not listed.
 constexpr Tools kTools[] = {
     {Family::Cloud,
-     "acli acorn airflow akamai akeyless aliyun argo argocd atlantis auth0 aviatrix aws-vault awx az azd b2 balena bao berglas bitrise bk boundary bosh buildkite-agent bunny calicoctl camunda cdk ceph cf "
+     "act_runner algolia bws cap caprover ccloud chalice claudia concourse configcat directus ecctl emqx_ctl env0 fab kamal keycdn medusa mina optimizely payload salt-key sem semaphore "
+     "statsig strapi teller zappa acli acorn airflow akamai akeyless aliyun argo argocd atlantis auth0 aviatrix aws-vault awx az azd b2 balena bao berglas bitrise bk boundary bosh buildkite-agent bunny calicoctl camunda cdk ceph cf "
      "chamber checkly chef-server-ctl cilium circleci civo clerk clever cloud66 cloudctl cloudflare-cli cloudflared codefresh codemagic coder colmena conjur consul convox coolify "
      "cpln crm crossplane credstash dagster databricks datadog-ci dapr dcos deployctl deploy-rs devpod devspace dnscontrol dnsimple dnsmadeeasy doctl dog dokku doppler dotcloud drbdadm drone eb "
      "ecs-cli eksctl equinix-metal esxcli exo fastly firebase fission flagsmith flagsmith-cli flarectl fleetctl flux fly flyctl foreman-maintain gam gandi gcloud gcore gigalixir "
@@ -27,11 +28,11 @@ constexpr Tools kTools[] = {
      "aerospike aql arangosh asadm asinfo astra atlas barman bq cbq cockroach confluent convex couchbase-cli curator curator_cli cypher-shell dbt edgedb elasticdump esctl etcdctl fauna fdbcli gel hadoop "
      "hasura hbase hdfs influx kaf kafkactl kafka-acls kafka-configs kafka-consumer-groups kafka-delete-records kafka-reassign-partitions kafka-topics kcat ksql ktl litefs meilisearch mqadmin mqsc nats "
      "neo4j-admin neon neonctl neosync nodetool nsqadmin opensearch-cli orientdb patronictl pgbackrest pg_autoctl pg_probackup planetscale pscale pulsar-admin pulsarctl qdrant rabbitmq-queues "
-     "rabbitmqadmin rabbitmqctl redpanda repmgr rethinkdb riak-admin rpk rqlite runmqsc snow solr solrctl surreal tarantool tidb-cli timescale tiup turso typesense upstash vespa wal-e wal-g "
+     "rabbitmqadmin rabbitmqctl redpanda repmgr rethinkdb riak-admin rpk rqlite runmqsc snow solr solrctl surreal tarantool tidb-cli timescale tiup turso typesense typesense-cli upstash vespa wal-e wal-g "
      "weaviate xata yb-admin ydb zkCli zkcli zookeeper-shell zilliz"},
     {Family::Outward,
      "anaconda anchor appcenter aptos apprise arweave bitcoin-cli bluesky braintree butler cast charmcraft clasp cloudsmith cosign discord eas fastlane gem-push gitea glab hf huggingface-cli ipfs "
-     "jf jfrog jira kaggle linear lncli mailchimp mailgun messagebird near nexmo notation notion npm-cli ntfy package_cloud packagecloud paddle plivo postmark quay regctl replicate resend sendgrid shopify "
+     "jf jfrog jira kaggle linear lncli mailchimp mailgun messagebird near nexmo notation notion npm-cli ntfy package_cloud packagecloud paddle paypal plivo postmark quay regctl replicate resend sendgrid shopify "
      "signal-cli slack snapcraft solana spl-token square stripe sui tea telegram-send toot twilio vonage web-ext"},
 };
 // One bit a name by its hash, made by the compiler: nearly all other commands are ruled out by it without going through the lists.
@@ -67,7 +68,7 @@ enum class Verb : uint8_t { None, Soft, Look, Change, Destroy };
 
 const char kDestroyStems[] = "delet* destroy* purg* wipe* wiping flush* truncat* revok* terminat* evict* overwrit* downgrad* prune* pruning decommission* deregist* unregist* uninstall* erase* erasing nuke* "
                              "detach* disabl* remov* rollback* restor* reset* clear* kill* drain* deactivat* unpublish* undeploy* unlink* expire* expung* invalidat* forget* obliterat* teardown* "
-                             "deprovision* demot* rm rmr rmi rb del drop dropall unset empty revert undo cancel down stop shutdown halt abort suspend fence gc cleanup yank ban retire scrub leave void";
+                             "deprovision* demot* rm rmr rmi rb del drop dropall unset empty revert undo cancel down stop shutdown halt abort suspend fence gc cleanup yank ban retire scrub leave void fresh kick disconnect";
 const char kChanges[] = "accept change copy cp eval mirror mk mv run store sync ack acknowledge activate add alter append apply approve assign associate attach attest authorize bind bootstrap bounce broadcast capture charge close complete confirm "
                         "cordon create deploy dispatch edit enable exec execute fail failover finalize fire fork freeze grant impersonate import ingest insert install invite invoke join label launch load lock "
                         "merge migrate modify move mutate mute patch pause pay post produce promote provision pub publish push put reassign rebalance reboot rebuild recreate refund register reimage reindex "
@@ -162,6 +163,7 @@ Verb judgeWords(Str name, const Vec<Str> &words) {
     switch (v) {
     case Verb::Look: return v;
     case Verb::Soft: // a noun if a verb follows
+      if (anyOf(words[i], "stat stats status")) return Verb::Look;
       if (next == Verb::Change || next == Verb::Destroy) break;
       if (next == Verb::None && i + 2 < words.n && verbOf(words[i + 2]) == Verb::Destroy) return Verb::Destroy;
       return Verb::Look;
@@ -184,6 +186,9 @@ Verb judgeWords(Str name, const Vec<Str> &words) {
 const char kDry[] = "--dry-run --dry-run=* --dryrun --dry --noop --no-op --help --preview --plan --simulate --what-if --whatif --validate-only --check --check-only --no-execute --checkonly";
 const char kBold[] = "--force --yes -y --all --prod --production --confirm --no-prompt --noconfirm --no-confirm --assume-yes --auto-approve --yes-i-* --force=true --live --doit --non-interactive --env=prod* prod production";
 
+// Verbs of an unknown tool that are asked about whatever stands with them.
+const char kPlainlyDestroys[] = "delete delete-* delete_* destroy destroy-* destroy_* purge wipe drop drop-* terminate terminate-* truncate revoke undeploy decommission deregister deprovision flush_all flushall";
+
 // isBold: does an argument say to go ahead? Asked of every command, so most arguments are ruled out by their first letters.
 bool isBold(const Command &c) {
   for (uint32_t i = 1; i < c.argv.n; i++) {
@@ -200,7 +205,11 @@ const char kOrdinary[] = "echo printf grep egrep fgrep rg ag ack man info apropo
                          "pdm uv rye hatch pipenv conda mamba micromamba pixi cargo rustup go gem bundle composer brew nvm fnm pyenv rbenv nodenv asdf mise rtx volta sdk dotnet mix cmake make gmake ninja gradle gradlew mvn bazel "
                          "bazelisk nx turbo lerna rush git hub gh svn hg jj docker podman nerdctl docker-compose podman-compose apt apt-get aptitude dpkg yum dnf zypper pacman apk snap flatpak rpm port vcpkg conan "
                          "pre-commit watchman ccache jest vitest eslint prettier code direnv tmux screen systemctl kubectl aws terraform tofu helm rails rake artisan find fd xargs ls cat sed awk jq yq less head tail "
-                         "kill pkill killall chezmoi stow nix nix-env guix opam cabal stack luarocks vagrant minikube kind k3d flutter dart pod xcodebuild swift sqlite3 psql mysql";
+                         "kill pkill killall chezmoi stow nix nix-env guix opam cabal stack luarocks vagrant minikube kind k3d flutter dart pod xcodebuild swift sqlite3 psql mysql "
+                         "task just invoke inv mage nox tox doit grunt gulp earthly dagger cp mv mkdir rm rmdir touch ln tar zip unzip diff cmp sort uniq wc cut tr tee file stat chmod chown du df open "
+                         "vim vi nvim nano emacs gsettings dconf tput adb xcrun simctl avdmanager sdkmanager pm2 ollama curl wget ssh scp rsync pytest mocha rspec phpunit playwright cypress bats ctest "
+                         "time timeout watch go-task ng vue tsc esbuild vite webpack node-gyp screen code-insiders subl xdg-open espeak wall write aspell dict look spell todo hyperfine trap alias read case "
+                         "ipset ip nmcli lxc incus virsh multipass machinectl cryptsetup btrfs zfs";
 
 } // namespace
 
@@ -235,11 +244,22 @@ void judgeRemote(Shell &sh, Command &c) {
   Family family = Family::Cloud;
   bool known = knownTool(name, &family);
   bool bold = !known && c.argv.n > 2 && isBold(c);
-  if ((!known && !bold) || anyArg(c, kDry)) return;
+  if (!known && (c.argv.n < 3 || has(c.argv[0], '/')) && !bold) return; // a program of the project may delete what is its own
+  if ((known || bold) && anyArg(c, kDry)) return;
   Command tool;
   for (uint32_t i = from; i < c.argv.n; i++) tool.argv.push(c.argv[i]);
   Vec<Str> words;
   wordsOf(tool, &words, anyOf(name, "hdfs hadoop"));
+  if (!known && !bold) {
+    for (uint32_t i = 0; i < words.n && i < 3; i++)
+      if (anyGlob(words[i], kPlainlyDestroys)) {
+        if (!anyOf(name, kOrdinary) && !isShell(name) && !isInterpreter(name) && !anyArg(c, kDry) && !anyArg(c, "*cache* *tmp* *temp* *dist *build *local* *test*") &&
+            (!i || verbOf(words[i - 1]) != Verb::Look) && verbOf(words[0]) != Verb::Look)
+          sh.w->find(Family::Cloud, Level::Doubt, "destroys something with a tool that is not known");
+        return;
+      }
+    return;
+  }
   if (!known) {
     if (anyOf(name, kOrdinary) || isShell(name) || isInterpreter(name) || anyArg(c, "*cache* *tmp* *temp* *dist *build *local*")) return;
     for (uint32_t i = 0; i < words.n && i < 2; i++)
