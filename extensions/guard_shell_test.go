@@ -136,7 +136,7 @@ func TestGuardShellHostileText(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: got %s (%s), want %s", name, got, reason, c.want)
 		}
-		if took > 5*time.Second {
+		if took > 20*time.Second { // under the race detector, on a machine that has other work
 			t.Errorf("%s: took %v", name, took)
 		}
 		if g.MemoryBytes() > 48<<20 {

@@ -11,7 +11,7 @@ import (
 func TestLargeOutputs(t *testing.T) {
 	const (
 		limit = 8 << 20
-		bound = 10 * time.Second
+		bound = 40 * time.Second
 	)
 	fill := func(head, unit, tail string) []byte {
 		return []byte(head + strings.Repeat(unit, (limit-len(head)-len(tail))/len(unit)) + tail)
