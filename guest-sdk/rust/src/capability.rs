@@ -23,10 +23,10 @@ impl fmt::Display for HostError {
 
 impl std::error::Error for HostError {}
 
-type Answer<T> = Result<T, HostError>;
+pub(crate) type Answer<T> = Result<T, HostError>;
 
 /// Makes a request of an operation and its members.
-fn request(capability: &'static str, call: host::Capability, op: &str, members: &[(&str, Json)]) -> Answer<Document> {
+pub(crate) fn request(capability: &'static str, call: host::Capability, op: &str, members: &[(&str, Json)]) -> Answer<Document> {
     let op = [("op", Json::from(op))];
     let text = Json::object(op.iter().chain(members).map(|(k, v)| (k, v.clone())));
     let code = call(text.as_str().as_bytes());
@@ -210,18 +210,6 @@ pub mod ui {
     /// Shows a text in the status line; "" removes it.
     pub fn status(text: &str) -> Answer<()> {
         request("ui", host::ui, "status", &[("text", text.into())]).map(drop)
-    }
-}
-
-/// The session, by operation: the ABI's documentation lists them. Needs a grant `session`.
-pub mod session {
-    use super::Answer;
-    use crate::host;
-    use crate::json::{Document, Json};
-
-    /// Makes a request: the operation and its members.
-    pub fn request(op: &str, members: &[(&str, Json)]) -> Answer<Document> {
-        super::request("session", host::session, op, members)
     }
 }
 

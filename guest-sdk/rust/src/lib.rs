@@ -44,6 +44,7 @@ mod host;
 mod json;
 #[doc(hidden)]
 pub mod run;
+pub mod session;
 mod tool_call;
 mod tool_result;
 mod tools;
@@ -51,7 +52,7 @@ mod tools;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod testing;
 
-pub use capability::{file, http, journal, kv, session, ui, var, HostError};
+pub use capability::{file, http, journal, kv, ui, var, HostError};
 pub use context::{Edits, Messages, Role, Row, Table};
 pub use describe::{Extension, Tool};
 pub use event::{Event, Reply};
