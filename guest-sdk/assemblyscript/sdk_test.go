@@ -32,6 +32,8 @@ func TestReaderAgreesWithEncodingJSON(t *testing.T) {
 
 func FuzzReader(f *testing.F) { sdktest.FuzzReader(f, sdk.Build(f, "testdata/driver.ts")) }
 
+func TestSession(t *testing.T) { sdktest.Session(t, sdk.Build(t, "testdata/session.ts")) }
+
 func TestMemoryStays(t *testing.T) { sdktest.MemoryStays(t, sdk.Build(t, "example/policy.ts")) }
 
 func BenchmarkToolCall(b *testing.B) { sdktest.BenchmarkToolCall(b, sdk.Build(b, "example/policy.ts")) }

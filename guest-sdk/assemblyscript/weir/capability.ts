@@ -2,7 +2,7 @@
 
 import { encode, encoded, encodedSize, read, readAll, readSize } from "./bytes";
 import {
-  envAlloc, envFree, envLength, envLoad64, envLoad8, envStore64, envStore8, fileCall, httpCall, journalCall, kvCall, responseRead, sessionCall, uiCall, varGet, varSet,
+  envAlloc, envFree, envLength, envLoad64, envLoad8, envStore64, envStore8, fileCall, httpCall, journalCall, kvCall, responseRead, uiCall, varGet, varSet,
 } from "./host";
 import { parse, why } from "./scan";
 import { ObjectWriter, quoteAll, words } from "./text";
@@ -26,7 +26,7 @@ export class Reply {
   }
 }
 
-function response(what: string, code: i32): Reply {
+export function response(what: string, code: i32): Reply {
   readAll((_i, to, offset, size) => responseRead(to, offset, size), 0);
   if (code < 0) return new Reply(valueAt(0), what + ": " + String.UTF8.decodeUnsafe(read, readSize));
   const node = parse(read, readSize);
@@ -34,7 +34,7 @@ function response(what: string, code: i32): Reply {
   return new Reply(valueAt(node));
 }
 
-function part(r: Reply, key: string): Reply {
+export function part(r: Reply, key: string): Reply {
   return r.ok ? new Reply(r.value.get(key)) : r;
 }
 
@@ -108,15 +108,6 @@ export namespace ui {
   /** Shows a text of this extension in the status line; "" removes it. */
   export function status(text: string): Reply {
     return call(request("status").set("text", words(text)));
-  }
-}
-
-/** The session that the extension is part of: the grant `session`. docs/abi.md lists the operations and their members. */
-export namespace session {
-  /** op names the operation, members are its further members: `session.call("set_name", new ObjectWriter().text("name", "x"))`. */
-  export function call(op: string, members: ObjectWriter = new ObjectWriter()): Reply {
-    encode(members.text("op", op).json);
-    return response("session", sessionCall(encoded, encodedSize));
   }
 }
 

@@ -7,7 +7,7 @@
  */
 
 export * from "./answer";
-export { Reply, HTTPReply, file, http, journal, kv, session, ui, vars } from "./capability";
+export { Reply, HTTPReply, file, http, journal, kv, ui, vars } from "./capability";
 export { Context, Edits, Role, Row, Table, roleName } from "./context";
 export { CommandRun, Event, ToolCall, ToolResult, ToolRun } from "./events";
 export * from "./exports";
@@ -16,6 +16,7 @@ export {
   Hook, addCommand, addTool, capability, config, describe, log, observe, on, onContext, onContextTable, onDecision, onToolCall, onToolResult, settings,
 } from "./extension";
 export { Kind } from "./scan";
+export { SessionMessage, SessionNavigation, session } from "./session";
 export { ObjectWriter, Text, quote, quoteAll, textContent } from "./text";
 export { Value } from "./value";
 

@@ -25,16 +25,17 @@ func Session(t *testing.T, driver []byte) {
 	tools := `[{"name":"read","description":"","active":true},{"name":"bash","description":"","active":false}]`
 	if diff := cmp.Diff([]string{
 		page, page, `{"id":"e2"}`, messages, messages, tools, `"e3"`, `"e3"`, `{}`, `{}`, `{}`, `{}`, `{}`, `{}`, `["read"]`, `["read"]`, `{}`, `"maxer"`,
-		`{}`, `{}`, `{}`, `{}`, `{}`, `{}`, `{}`, `{}`,
+		`{}`, `{}`, `{}`, `{}`, `{}`, `{}`, `{}`, `{}`, `{}`,
 	}, strings.Split(rest, "\n")); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{
 		`entries "" 100`, `entries "e1" 5`, `entry e1`, `messages 0 100`, `messages 2 3`, `append todo `, `append todo {"a":1}`, `label e1 `, `name "a \"walk\""`,
-		`send note [] display=false details= trigger=false ""`, `send note "hi" display=true details=[1] trigger=true "nextTurn"`,
+		`send note [] display=false details= trigger=true ""`, `send note "hi" display=true details=[1] trigger=true "nextTurn"`,
 		`prompt "go" ""`, `prompt "go" "steer"`, `set_tools []`, `set_tools [read x]`, `set_model p m`,
 		`abort`, `compact ""`, `compact "short"`, `new`, `fork e1 false`, `fork e1 true`,
-		`navigate e1 {Summarize:false Instructions: Replace:false Label:}`, `navigate e1 {Summarize:true Instructions:i Replace:true Label:l}`,
+		`navigate e1 {Summarize:false Instructions: Replace:false Label:}`, `navigate e1 {Summarize:false Instructions: Replace:true Label:}`,
+		`navigate e1 {Summarize:true Instructions:i Replace:true Label:l}`,
 	}, asked()); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}

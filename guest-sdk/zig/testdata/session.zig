@@ -25,7 +25,7 @@ fn decide(_: weir.ToolCall) !weir.Decision {
         session.append("todo", "{\"a\":1}"),
         session.label("e1", ""),
         session.name("a \"walk\""),
-        session.send(.{ .custom_type = "note", .content = "[]" }),
+        session.send(.{ .custom_type = "note", .content = "[]", .trigger = true }),
         session.send(note),
         session.prompt(weir.quote("go"), ""),
         session.prompt(weir.quote("go"), "steer"),
@@ -40,6 +40,7 @@ fn decide(_: weir.ToolCall) !weir.Decision {
         session.fork("e1", .before),
         session.fork("e1", .at),
         session.navigate("e1", .{}),
+        session.navigate("e1", .{ .replace = true }),
         session.navigate("e1", how),
     }) |result| {
         const r = try result;
