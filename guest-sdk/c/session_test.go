@@ -5,10 +5,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"weir/internal/sessionrecord"
+	"weir/wasmhost"
 )
 
-// TestSession: the requests are those of docs/abi.md, section 10, and their answers are read.
+// TestSession: the requests are those of docs/abi.md, section 10, which the host takes, and their answers are read.
 func TestSession(t *testing.T) {
+	record, _ := sessionrecord.New()
+	host := wasmhost.UseSession([]string{"read", "append", "send", "control"}, func() wasmhost.Session { return record })
 	for _, lang := range [][]string{{"-std=c11"}, {"-x", "c++", "-std=c++17"}} {
 		g := load(t, build(t, "testdata/session.c", lang...), "")
 		call := func(do string) string {
@@ -65,6 +70,9 @@ func TestSession(t *testing.T) {
 			}
 			if diff := cmp.Diff([]string{c.request}, g.Session); diff != "" {
 				t.Errorf("%s: request (-want +got):\n%s", c.do, diff)
+			}
+			if _, err := host.Handle(t.Context(), []byte(c.request)); err != nil {
+				t.Errorf("%s: the host refuses %s: %v", c.do, c.request, err)
 			}
 			for _, bad := range []struct {
 				answer  string
