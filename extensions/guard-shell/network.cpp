@@ -1,7 +1,36 @@
 // What curl, wget, nc and their like send, save and connect.
 #include "interp.hpp"
 
+// apart writes options as the rest reads them: each letter of a group for itself, its value and that behind = as a word. values are the
+// letters that take one; one that no program knows takes none.
+static void apart(Command &c, Str values) {
+  Vec<Str> out;
+  for (uint32_t i = 0; i < c.argv.n; i++) {
+    Str a = c.argv[i];
+    if (i == 0 || a.n < 3 || a.p[0] != '-') {
+      out.push(a);
+      continue;
+    }
+    if (a.p[1] == '-') {
+      size_t e = indexOf(a, WEIR_S("="));
+      out.push(::sub(a, 0, e));
+      if (e != static_cast<size_t>(-1)) out.push(::sub(a, e + 1, a.n));
+      continue;
+    }
+    for (size_t k = 1; k < a.n; k++) {
+      Text t;
+      out.push(t.add('-').add(::sub(a, k, k + 1)).str());
+      if (!has(values, a.p[k])) continue;
+      if (k + 1 < a.n) out.push(::sub(a, k + 1, a.n));
+      break;
+    }
+  }
+  c.argv = out;
+}
+
 void network(Shell &sh, Command &c) {
+  if (eq(c.name, "curl")) apart(c, WEIR_S("AbcCdDeEFHKmoPQrtTuUwxXyYz"));
+  if (eq(c.name, "wget")) apart(c, WEIR_S("aABDeiIloOPQRtTUwX"));
   World &w = *sh.w;
   bool local = anyArg(c, "*localhost* *127.0.0.1* *0.0.0.0* *://[::1]* *.local* *.test/* *host.docker.internal*");
   bool secretArg = false, fileSent = false, secretFile = false;
@@ -13,20 +42,11 @@ void network(Shell &sh, Command &c) {
     if (hasMark(a, kSecret) && hasMark(a, kFiles)) secretArg = true;
     Str file{};
     if (anyOf(c.name, "curl")) {
-      if (anyOf(a, "-T --upload-file")) file = v;
-      else if (starts(a, "-T") && a.n > 2) file = ::sub(a, 2, a.n);
-      else if (anyOf(a, "-d --data --data-binary --data-raw --data-ascii --data-urlencode --json -F --form")) file = v;
-      else if (starts(a, "-d") && a.n > 2) file = ::sub(a, 2, a.n);
-      else if (starts(a, "-F") && a.n > 2) file = ::sub(a, 2, a.n);
-      else if (starts(a, "--data") || starts(a, "--form") || starts(a, "--upload-file=") || starts(a, "--json=")) {
-        size_t e = indexOf(a, WEIR_S("="));
-        if (e != static_cast<size_t>(-1)) file = ::sub(a, e + 1, a.n);
-      }
+      if (anyOf(a, "-T --upload-file -d --data --data-binary --data-raw --data-ascii --data-urlencode --json -F --form")) file = v;
       if (file.n) {
         size_t at = indexOf(file, WEIR_S("@"));
         size_t lt = indexOf(file, WEIR_S("=<"));
-        bool upload = anyOf(a, "-T --upload-file") || starts(a, "-T") || starts(a, "--upload-file");
-        bool form = anyOf(a, "-F --form") || starts(a, "-F") || starts(a, "--form");
+        bool upload = anyOf(a, "-T --upload-file"), form = anyOf(a, "-F --form");
         if (upload) {
           fileSent = true;
           if (anyOf(file, "- .") && (hasMark(c.in, kSecret) || hasMark(c.in, kEnviron))) secretArg = true;
@@ -46,25 +66,18 @@ void network(Shell &sh, Command &c) {
         judgeWrite(sh, v, true, false);
         w.written.push(Written{sh.resolve(v), WEIR_S("\x06")});
       }
-      if (starts(a, "-o") && a.n > 2) {
-        judgeWrite(sh, ::sub(a, 2, a.n), true, false);
-        w.written.push(Written{sh.resolve(::sub(a, 2, a.n)), WEIR_S("\x06")});
-      }
-      if (anyOf(a, "-O --remote-name -OL -LO -sSLO -fsSLO -fsSOL -sO -sLO")) { // the name is the address's
+      if (anyOf(a, "-O --remote-name")) { // the name is the address's
         for (uint32_t k = 1; k < c.argv.n; k++)
           if (indexOf(c.argv[k], WEIR_S("://")) != static_cast<size_t>(-1)) w.written.push(Written{sh.resolve(baseName(c.argv[k])), WEIR_S("\x06")});
       }
       if (anyOf(v, "DELETE") && anyOf(a, "-X --request")) {
         if (!local || anyArg(c, "*:9200*")) w.find(Family::Cloud, Level::Sure, "deletes over HTTP");
       }
-      if (anyOf(a, "-XDELETE --request=DELETE") && !local) w.find(Family::Cloud, Level::Sure, "deletes over HTTP");
       if (anyOf(a, "--unix-socket") && containsFold(v, "docker")) w.find(Family::Containers, Level::Sure, "speaks to the container engine directly");
       if (starts(a, "file://")) judgeRead(sh, ::sub(a, 7, a.n));
     }
     if (eq(c.name, "wget")) {
-      if (starts(a, "--post-file=")) file = ::sub(a, 12, a.n);
-      else if (starts(a, "--body-file=")) file = ::sub(a, 12, a.n);
-      else if (anyOf(a, "--post-file --body-file")) file = v;
+      if (anyOf(a, "--post-file --body-file")) file = v;
       if (file.n) {
         fileSent = true;
         secretFile |= isSecretPath(sh, file);
