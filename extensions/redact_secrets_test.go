@@ -214,7 +214,7 @@ func TestRedactNamed(t *testing.T) {
 		"DB_PASSWORD=%s\n", "password: %s\n", "\"apiKey\": \"%s\",", "client_secret = '%s'", "--password=%s", "env:\n  - name: APP_TOKEN\n    value: \"%s\"\n", "Authorization: Bearer %s\n",
 		"\"authorization\":\"token %s\"", "X-Api-Key: %s\n", "postgres://app:%s@db.example.com/app", "https://u:%s@example.com/x.git", "db.example.com:5432:app:app:%s\n", "aws_secret_access_key = %s\n",
 		"AccountKey=%s;Endpoint=x", "https://example.com/x?sig=%s&y=1", "{\\\"token\\\":\\\"%s\\\"}", "| STRIPE_KEY | %s |\n", "machine example.com login me password %s\n", "secretKey => \"%s\"",
-		"{\"name\": \"APP_TOKEN\", \"value\": \"%s\"}",
+		"{\"name\": \"APP_TOKEN\", \"value\": \"%s\"}", "<server><password>%s</password></server>\n", "<t:apiKey>%s</t:apiKey>",
 		"+ curl -s -u admin:%s https://example.com\n", "curl --user 'admin:%s' https://example.com\n", "sshpass -p %s ssh host\n", "$ mysql -uroot -p%s app\n",
 	} {
 		for range 20 {
@@ -280,7 +280,7 @@ func TestRedactLeavesAlone(t *testing.T) {
 		"AIzaSy...\n", "API_KEY=<your-key>\n", "TOKEN=${TOKEN}\n", "password = os.environ[\"PASSWORD\"]\n", "ghp_" + strings.Repeat("x", 36) + "\n", "AKIA[0-9A-Z]{16}", "password: string;\n", "TOKEN_TTL=3600\n",
 		"token = getToken(request)\n", "const token = await fetchToken();\n", "secretName: my-secret\n", "if password == expected_password_1 {\n", "url(data:font/woff2;base64," + b64(400) + ")",
 		"src=\"data:image/png;base64," + b64(800) + "\"", "postgres://postgres:postgres@localhost/db\n", "https://example.com:8080/path@v1\n", "user@example.com: hello\n", "npm_config_cache=/tmp/x\n",
-		"keyboard shortcuts: ctrl+shift+p\n", "primary_key: users_2024_id_seq_01\n", "tokens: 12345, password field missing\n", "max_tokens: 4096\n", "secret_key_base: <%= ENV[\"SECRET_KEY_BASE\"] %>\n",
+		"keyboard shortcuts: ctrl+shift+p\n", "<password>changeit</password>", "<token>${env.TOKEN}</token>", "<Password>the user's password</Password>", "<passwordField name=\"x12aB\"/>", "primary_key: users_2024_id_seq_01\n", "tokens: 12345, password field missing\n", "max_tokens: 4096\n", "secret_key_base: <%= ENV[\"SECRET_KEY_BASE\"] %>\n",
 		"task-management-service-version-2\n", "sk-learn is a library\n", "the word token: is followed by prose here\n", "PASSWORD=changeme\n", "curl -u admin:$PASS https://example.com\n", "git push -u origin feature:branch-12\n", "mysql -p app_test_12\n", "mkdir -p build/out1\n", "curl -u user:password x\n", "passwordHash: $2b$10$" + v.of(53, alnum) + "\n", "public_key = " + b64(44) + "\n",
 	} {
 		if got := redactText(t, g, text)[0]; got != text {

@@ -218,7 +218,7 @@ const char *kindOf(Name n) { return n == Name::Auth ? "authorization" : n == Nam
 
 } // namespace
 
-// NAME = value, "name": "value", NAME value, - name: NAME / value: x, | NAME | value |, Authorization: Bearer x, --password x.
+// NAME = value, "name": "value", NAME value, - name: NAME / value: x, | NAME | value |, <name>value</name>, Authorization: Bearer x, --password x.
 uint32_t matchNamed(Str t, uint32_t i, const Options &o, Vec<Span> *out) {
   uint32_t b = i;
   while (i < t.n && nameChar(t.p[i])) i++;
@@ -261,6 +261,12 @@ uint32_t matchNamed(Str t, uint32_t i, const Options &o, Vec<Span> *out) {
     while (k < t.n && (isBlank(t.p[k]) || t.p[k] == ':')) k++;
     i = k;
     strong = nameValue = true;
+  } else if (b && (t.p[b - 1] == '<' || t.p[b - 1] == ':') && startsAt(t, i, ">")) { // <password>…</password>
+    uint32_t from = i + 1, to = from;
+    while (to < t.n && to - from < 4096 && t.p[to] != '<' && static_cast<unsigned char>(t.p[to]) > ' ') to++;
+    if (!startsAt(t, to, "</") || !isSecretValue(weir_sub(t, from, to), name, true, true)) return end;
+    out->push(Span{from, to, kindOf(name)});
+    return to;
   } else if (gap == i) {
     return end;
   }
