@@ -109,7 +109,7 @@ func BenchmarkModelCall(b *testing.B) {
 		}
 	}}} {
 		b.Run("10k-messages-10MB/3-extensions/"+c.name, func(b *testing.B) {
-			e := openMetered(b, "prune-context", 3, c.meter)
+			e := openMetered(b, "bundled:prune-context", 3, c.meter)
 			history := longHistory(b)
 			ctx := context.Background()
 			hook := e.Hooks().TransformContext
@@ -136,7 +136,7 @@ func BenchmarkModelCall(b *testing.B) {
 func BenchmarkPromptMeter(b *testing.B) {
 	for _, anew := range []bool{false, true} {
 		b.Run(fmt.Sprintf("10k-messages-10MB/anew=%v", anew), func(b *testing.B) {
-			e := openMetered(b, "prune-context", 0, func(engine.PromptChange) {})
+			e := openMetered(b, "bundled:prune-context", 0, func(engine.PromptChange) {})
 			requests := []*agentcore.Request{{Messages: longHistory(b)}, {Messages: longHistory(b)}}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
