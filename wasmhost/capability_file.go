@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"weir/internal/granted"
 )
 
 // Limits of the capability file (ABI section 10).
@@ -106,70 +108,14 @@ func (f *fileCapability) handle(_ context.Context, raw []byte) ([]byte, error) {
 	if err := r.done(); err != nil {
 		return nil, err
 	}
-	if err := f.find(path, run); err != nil {
+	if err := granted.Find(path, f.folders, run); err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", r.op, path, err)
 	}
 	return respond(answer)
 }
 
-var errOutside = errors.New("not below a granted folder")
-
-// find runs something on path in the first folder that has it.
-func (f *fileCapability) find(path string, run func(root *os.Root, name string) error) error {
-	path = filepath.FromSlash(path)
-	result := errOutside
-	for _, folder := range f.folders {
-		name := path
-		if filepath.IsAbs(path) {
-			rel, err := filepath.Rel(folder, path)
-			if err != nil {
-				continue
-			}
-			name = rel
-		}
-		if !filepath.IsLocal(name) {
-			continue
-		}
-		err := inRoot(folder, name, run)
-		if !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		result = err
-	}
-	return result
-}
-
-// inRoot opens the folder for one request.
-func inRoot(folder, name string, run func(root *os.Root, name string) error) error {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return withoutPath(err)
-	}
-	defer func() { _ = root.Close() }() // nothing was written
-	return withoutPath(run(root, name))
-}
-
-// withoutPath leaves out where the folder lies on this machine, which the guest need not know, and makes a path that
-// leaves the folder by a link the same as any other outside.
-func withoutPath(err error) error {
-	var p *fs.PathError
-	if !errors.As(err, &p) {
-		return err
-	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fs.ErrNotExist
-	case errors.Is(err, fs.ErrPermission):
-		return fs.ErrPermission
-	case strings.Contains(p.Err.Error(), "escapes"):
-		return errOutside
-	}
-	return p.Err
-}
-
 func readFile(root *os.Root, name, encoding string) (any, error) {
-	// Opened without blocking: opening a pipe would wait for somebody to write to it.
-	file, err := root.OpenFile(name, openFlags, 0)
+	file, err := granted.Open(root, name)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +148,7 @@ func readFile(root *os.Root, name, encoding string) (any, error) {
 }
 
 func listFolder(root *os.Root, name string) (any, error) {
-	dir, err := root.OpenFile(name, openFlags, 0)
+	dir, err := granted.Open(root, name)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"weir/internal/granted"
 )
 
 // place is a file or folder below a granted folder.
@@ -31,61 +33,40 @@ func find(path string, folders []string) (place, fs.FileInfo, error) {
 	if len(folders) == 0 {
 		return place{}, nil, errNoGrant
 	}
-	path = filepath.FromSlash(path)
-	result := errOutside
-	for _, folder := range folders {
-		folder, err := filepath.Abs(folder)
-		if err != nil {
+	absolute := make([]string, len(folders))
+	for i, folder := range folders {
+		var err error
+		if absolute[i], err = filepath.Abs(folder); err != nil {
 			return place{}, nil, err
 		}
-		name := path
-		if filepath.IsAbs(path) {
-			rel, err := filepath.Rel(folder, path)
-			if err != nil {
-				continue
-			}
-			name = rel
-		}
-		if !filepath.IsLocal(name) {
-			continue
-		}
-		p := place{folder, filepath.Clean(name)}
-		var info fs.FileInfo
-		err = p.in(func(root *os.Root) (err error) {
-			info, err = root.Stat(p.name)
-			return err
-		})
-		if !errors.Is(err, fs.ErrNotExist) {
-			return p, info, err
-		}
-		result = err
 	}
-	return place{}, nil, result
+	var at place
+	var info fs.FileInfo
+	err := granted.Find(path, absolute, func(root *os.Root, name string) (err error) {
+		at = place{root.Name(), filepath.Clean(name)}
+		info, err = root.Stat(name)
+		return err
+	})
+	return at, info, explained(err)
 }
 
 // in opens the granted folder. A path that leaves it by a link is like any other outside.
-func (p place) in(run func(root *os.Root) error) error {
-	root, err := os.OpenRoot(p.root)
-	if err == nil {
-		defer func() { _ = root.Close() }() // nothing was written
-		err = run(root)
-	}
-	var failed *fs.PathError
-	switch {
-	case !errors.As(err, &failed):
-		return err
-	case errors.Is(err, fs.ErrNotExist):
-		return fs.ErrNotExist
-	case strings.Contains(failed.Err.Error(), "escapes"):
+func (p place) in(run func(root *os.Root, name string) error) error {
+	return explained(granted.In(p.root, p.name, run))
+}
+
+// explained says what outside means.
+func explained(err error) error {
+	if errors.Is(err, granted.ErrOutside) {
 		return errOutside
 	}
-	return failed.Err
+	return err
 }
 
 // list gives the entries of a folder, sorted.
 func (p place) list() (entries []fs.DirEntry, err error) {
-	err = p.in(func(root *os.Root) error {
-		dir, err := root.OpenFile(p.name, openFlags, 0)
+	err = p.in(func(root *os.Root, name string) error {
+		dir, err := granted.Open(root, name)
 		if err != nil {
 			return err
 		}
@@ -104,9 +85,8 @@ func (p place) read() (text string, err error) {
 	if !strings.EqualFold(filepath.Ext(p.name), ".md") {
 		return "", errors.New("it is no .md file")
 	}
-	err = p.in(func(root *os.Root) error {
-		// Opened without blocking: opening a pipe would wait for somebody to write to it.
-		file, err := root.OpenFile(p.name, openFlags, 0)
+	err = p.in(func(root *os.Root, name string) error {
+		file, err := granted.Open(root, name)
 		if err != nil {
 			return err
 		}

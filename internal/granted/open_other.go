@@ -1,6 +1,6 @@
 //go:build !unix
 
-package wasmhost
+package granted
 
 import "os"
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package resources
+package granted
 
 import (
 	"os"
