@@ -336,7 +336,8 @@ func (u *patientUI) Status(ctx context.Context, _, _ string) error { return u.wa
 func TestUITime(t *testing.T) {
 	caps := grants()
 	caps["ui"] = wasmhost.AskUI("x", &patientUI{})
-	p := newProbe(t, wasmhost.Config{}, wasmhost.GuestConfig{Capabilities: caps, Limits: wasmhost.Limits{Timeout: 150 * time.Millisecond}})
+	// The fuel must outlast the deadline on the fastest machine.
+	p := newProbe(t, wasmhost.Config{}, wasmhost.GuestConfig{Capabilities: caps, Limits: wasmhost.Limits{Timeout: 150 * time.Millisecond, Fuel: 1e12}})
 	request := func(s string) []any { return []any{poke(64, s), op("weir_ui", 64, uint64(len(s)))} }
 	confirm := `{"op":"confirm","title":"a"}`
 	out, _, err := p.try(t, append(request(confirm), op("weir_response_read", 4096, 0, 100), emit(4096, 15))...)
